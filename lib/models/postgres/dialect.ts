@@ -10,7 +10,7 @@ import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE, quoteName }
 
 /**
  * @param throughText whether the driver converts some types itself: see `cast`
- * @param key the table's
+ * @param key the table's key
  */
 export function dialectOf(throughText: boolean, key: Column, lru: Lru): Dialect {
 	const lists = new Lists(lru)
@@ -65,7 +65,7 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 	sql.add(`${text} ${match.ignoreCase ? 'ilike' : 'like'} ${parameter(sql, bound(pattern, column))}::text`)
 }
 
-/** Adds a value that needs another cast than its column's, and returns its placeholder. */
+/** Adds a value that needs a different cast from its column's, and returns its placeholder. */
 function parameter(sql: Sql, value: unknown): string {
 	return `$${sql.values.push(value)}`
 }
@@ -75,7 +75,7 @@ function isExtension(column: Column): boolean {
 	return column.type === 'text' && column.choices === undefined && column.sqlType.includes('.')
 }
 
-/** Sends one array for any number of values, as a statement has at most 65,535 placeholders. */
+/** Sends one array for any number of values, because a statement can't have more than 65,535 placeholders. */
 function writeOneOf(
 	sql: Sql,
 	column: Column,
@@ -101,7 +101,7 @@ function writeOneOf(
 }
 
 function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
-	// The subselect hides the array's length: PostgreSQL would estimate by it, and prefer a custom plan per call
+	// The subselect hides the array's length from the planner, which otherwise would prefer a custom plan for each call
 	// (122 instead of 62 µs in the database).
 	const array = `${parameter(sql, arrayLiteral(ids, key))}::${key.sqlType}[]`
 	sql.add(`${nameOf(key, alias)} = any((select ${array})::${key.sqlType}[])`)
@@ -115,14 +115,17 @@ function writeExactly(sql: Sql, column: Column, alias: string, text: string): vo
 	} else sql.add(`${nameOf(column, alias)} = `).value(text, column)
 }
 
-/** Compares by `=`, which can use the key's index, and then byte by byte. */
+/** Compares by `=`, which can use the column's index, and then byte by byte. */
 function writeKeyIs(sql: Sql, key: Column, alias: string, id: string): void {
 	const name = nameOf(key, alias)
 	sql.add(`${name} = `).value(id, key)
 	sql.add(` and ${name}::text collate "C" = ${parameter(sql, bound(id, key))}::text`)
 }
 
-/** Undefined column, datatype mismatch, undefined function or operator; `regproc` reports unreadable values by the last. */
+/**
+ * Undefined column, datatype mismatch, undefined function or operator. `regproc` uses the last one for malformed
+ * values, too.
+ */
 const OUTDATED: ReadonlySet<string> = new Set(['42703', '42804', '42883'])
 
 function isOutdated(error: unknown): boolean {

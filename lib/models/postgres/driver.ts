@@ -20,7 +20,7 @@ export interface Connected {
 	begin(): Promise<void>
 }
 
-/** @throws TypeError for anything else */
+/** @throws TypeError unless `database` is a pg Pool, a postgres.js `sql` or a PGlite */
 export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): Connected {
 	if (isPostgresJs(database)) {
 		const driver = new PostgresJsDriver(database, timeoutSeconds)
@@ -52,7 +52,7 @@ function hasMethod(database: PostgresDatabase, name: string): boolean {
 	return name in database && typeof Reflect.get(database, name) === 'function'
 }
 
-/** The part of PGlite, and of its transactions, that is used. */
+/** The methods of PGlite, and of its transactions, that are used. */
 interface PGliteQueryable {
 	query(
 		text: string,

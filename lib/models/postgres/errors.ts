@@ -17,17 +17,17 @@ const STATES: Readonly<Record<string, ModelErrorKind>> = {
 	'23514': 'check',
 	'44000': 'check',
 	'22': 'invalid',
-	// A value too large for an index, or more than 1 GB in one value: in a page, or in what is written.
+	// A value is too large for an index, or larger than 1 GB: a page's JSON, or a value that is written.
 	'54000': 'too_large',
 	'42501': 'forbidden',
-	// A prepared statement doesn't exist, or exists twice, in a transaction: a pooler has switched connections. The
+	// In a transaction, a prepared statement doesn't exist, or exists twice: a pooler has switched connections. The
 	// transaction is rolled back; the next attempt doesn't prepare.
 	'26000': 'busy',
 	'42P05': 'busy',
 	'40001': 'busy',
 	'40P01': 'busy',
 	'55P03': 'busy',
-	// Timeout of a statement or transaction, or cancelled: it is rolled back.
+	// A timeout of a statement or transaction, or a cancelled statement: the transaction is rolled back.
 	'57014': 'unavailable',
 	'25P02': 'unavailable',
 	'25P03': 'unavailable',
@@ -54,7 +54,7 @@ const CODES: Readonly<Record<string, ModelErrorKind>> = {
 	EHOSTUNREACH: 'unavailable',
 	ENETUNREACH: 'unavailable',
 	CONNECT_TIMEOUT: 'unavailable',
-	// postgres.js was ended.
+	// `end()` was called on postgres.js.
 	CONNECTION_ENDED: 'unavailable',
 	ECONNRESET: 'outcome_unknown',
 	EPIPE: 'outcome_unknown',
@@ -69,7 +69,7 @@ const MESSAGES: readonly (readonly [pattern: RegExp, kind: ModelErrorKind])[] = 
 	[/^Cannot use a pool after calling end/i, 'unavailable'],
 	[/^PGlite is (?:closed|closing)/i, 'unavailable'],
 	[/^Query read timeout$/, 'outcome_unknown'],
-	// The table was altered; in a transaction, which is rolled back. The next attempt plans again.
+	// The table was altered during a transaction, which is rolled back. The next attempt plans again.
 	[/^cached plan must not change result type/, 'busy'],
 	[
 		/^Connection terminated|^Client has encountered a connection error|^Client was closed/i,
@@ -82,7 +82,7 @@ export function isReadOnly(error: unknown): boolean {
 	return error instanceof Error && 'code' in error && error.code === '25006'
 }
 
-/** `undefined` for a programming error, and for a table that was altered. */
+/** Translates an error; `undefined` for a programming error, and for a table that was altered. */
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (error instanceof ModelError) return error
 	if (!(error instanceof Error)) return undefined
@@ -102,8 +102,8 @@ const CLASSES: ReadonlySet<string> = new Set(
 )
 
 /**
- * The error that a user's function, mostly a trigger, has raised: by `raise` of PL/pgSQL with any state, or from any
- * language with a state of its own.
+ * The error that a user-defined function, usually a trigger, has raised: by `raise` of PL/pgSQL with any state, or in
+ * any language with a user-defined state.
  */
 function raisedBy(error: Error): RaisedError | undefined {
 	const code = textAt(error, 'code')
@@ -117,7 +117,7 @@ function raisedBy(error: Error): RaisedError | undefined {
 function kindOf(error: Error): ModelErrorKind | undefined {
 	const code = textAt(error, 'code')
 	if (code !== undefined) {
-		// Nothing was sent.
+		// The connection failed, so nothing was sent.
 		if (textAt(error, 'syscall') === 'connect') return 'unavailable'
 		const known = CODES[code]
 		if (known !== undefined) return known
@@ -129,22 +129,22 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 }
 
 /**
- * States, besides class 22, by which types reject a text: syntax errors, and names that don't exist or are ambiguous.
+ * States, besides class 22, with which types reject a text: syntax errors, and names that don't exist or are ambiguous.
  */
 const UNREADABLE = /^(?:4260[12]|42704|42725|42883|42P0[12])$/
-/** These, and an unknown schema or another database; caused by a value if the error names the parameter. */
+/** Class 42, an unknown schema, another database: caused by a value if the error names the parameter. */
 const UNREADABLE_PARAMETER = /^(?:42|3F000|0A000)/
 /**
- * As in `unnamed portal parameter $2 = '...'`, in any language, perhaps after a line of the type; statements of functions
- * are in quotes.
+ * Matches the context of an error in a parameter, such as `unnamed portal parameter $2 = '...'`, in any language,
+ * perhaps after a line about the type. A `$2` in quotes is part of a function's statement instead.
  */
 const OF_PARAMETER = /^(?:[^\n]*["»«”“]\n)?[^\n$"]*\$\d+(?: = |$)/
-/** Functions of hstore that raise an internal error for it (before PostgreSQL 16). */
+/** Functions of hstore that raise an internal error for a malformed value (before PostgreSQL 16). */
 const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstore'])
 
 /**
- * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. Wrong statements, ours or
- * a function's, have the same states, but their errors have a position.
+ * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. Wrong statements, the
+ * library's or a function's, cause the same states, but their errors have a position.
  */
 export function isMalformed(error: Error, code: string): boolean {
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))
@@ -157,9 +157,9 @@ export function isMalformed(error: Error, code: string): boolean {
 /** The columns of this table that the error is about. */
 function fieldsOf(error: Error, kind: ModelErrorKind, table: Table): readonly string[] {
 	const where = textAt(error, 'table') ?? textAt(error, 'table_name')
-	// A trigger may have written to another table; errors of a domain name no table.
+	// A trigger may have written to another table. Errors about domains don't name a table.
 	if (where !== undefined && where !== table.name) return []
-	// A table of another schema may have the same name and the same names of constraints.
+	// A table of another schema may have the same name and the same constraint names.
 	const schema = textAt(error, 'schema') ?? textAt(error, 'schema_name')
 	if (where !== undefined && schema !== undefined && schema !== table.schema) return []
 	if (kind === 'not_null') {

@@ -1,7 +1,7 @@
 /**
- * Reads PostgreSQL's catalog: all tables and views (`readRelations`), the columns, types and constraints of some of them
- * (`readCatalog`, one statement for any number of tables), from which `introspect` makes a `Table`. `relationCalled` finds
- * a relation by name. Called by `model.ts`.
+ * Reads PostgreSQL's catalog. `readRelations` lists all tables and views; `readCatalog` reads the columns, types and
+ * constraints of any number of them in one statement; `introspect` makes a `Table` from the result. `relationCalled`
+ * finds a relation by name. Called by `model.ts`.
  */
 import { nearest } from '../../base/options.ts'
 import type { Field } from '../model.ts'
@@ -15,7 +15,7 @@ import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './
 const KINDS: Readonly<Record<string, Constraint['kind']>> = {
 	p: 'primary',
 	u: 'unique',
-	// Exclusion: conflicts with another record, as `unique`.
+	// Exclusion: like `unique`, a conflict with another record.
 	x: 'unique',
 	f: 'foreign_key',
 	c: 'check',
@@ -87,7 +87,7 @@ function columnFor(
 		name: column.name,
 		sqlType,
 		...field,
-		// An outer join in a view yields null for any type, also for a domain that is not null.
+		// In a view, an outer join may yield null for any type, even for a domain that is not null.
 		nullable: !column.notNull && (isOfView || !chain.some(({ notNull }) => notNull)),
 		hasDefault: !isGenerated && hasDefault(column, chain),
 		generated: isGenerated,
@@ -106,7 +106,7 @@ function hasDefault(column: CatalogColumn, chain: readonly CatalogType[]): boole
 	return column.hasDefault || column.identity !== '' || chain.some((type) => type.hasDefault)
 }
 
-/** Checks of a column's domain, which errors name like the table's own. */
+/** Checks of a column's domain; errors name them like the table's own checks. */
 function domainChecks(column: CatalogColumn, types: ReadonlyMap<string, CatalogType>): Constraint[] {
 	return chainOf(column.type, types)
 		.flatMap(({ checks }) => checks ?? [])
@@ -119,11 +119,11 @@ interface Relation {
 	readonly schema: string
 	readonly name: string
 	readonly isView: boolean
-	/** Whether its unqualified name refers to it, by the connection's `search_path`. */
+	/** Whether its unqualified name refers to it, according to the connection's `search_path`. */
 	readonly isVisible: boolean
 	/** Whether it is a partition. */
 	readonly isPart: boolean
-	/** Whether it, or a partition of it, has rules, or triggers other than those of foreign keys. */
+	/** Whether it, or a partition of it, has rules or triggers. The triggers of foreign keys don't count. */
 	readonly hasTriggers: boolean
 }
 
@@ -131,7 +131,7 @@ export interface Relations {
 	readonly relations: readonly Relation[]
 	/** The first existing schema of the `search_path`; null for none. */
 	readonly currentSchema: string | null
-	/** Below 1, floats lose digits. */
+	/** The setting `extra_float_digits`; below 1, floats lose digits. */
 	readonly extraFloatDigits: number
 }
 
@@ -160,7 +160,7 @@ interface CatalogConstraint {
 	readonly kind: string
 	/** Column numbers. */
 	readonly columns: readonly number[] | null
-	/** Whether it applies to all rows and to the columns themselves: no partial index, none on expressions. */
+	/** Whether it applies to all rows and to the columns themselves: not a partial index, and not one on expressions. */
 	readonly isWhole: boolean
 }
 
@@ -182,9 +182,9 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
 
 /**
- * `$1` is an array of oids of relations. The columns of an expression index are in `pg_depend`. A view's column is not null
- * if it is a not-null column of a table, and the view is a single select with inner joins only: no union, no grouping
- * sets, no subquery. Its query tree lists the columns in order.
+ * `$1` is an array of oids of relations. `pg_depend` has the columns of an expression index. A view's column is not
+ * null if it is a not-null column of a table, and the view is a single select with inner joins only: no union, no
+ * grouping sets, no subquery. The view's query tree lists its columns in order.
  */
 const CATALOG = `with recursive own as (
 	select a.* from pg_catalog.pg_attribute a
@@ -240,15 +240,15 @@ select json_build_object(
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
 		'kind', kind, 'columns', columns, 'isWhole', whole)), '[]') from constrained))::text`
 
-/** All tables and views, except those of the system. */
+/** All tables and views except system tables. */
 export async function readRelations(driver: Driver): Promise<Relations> {
-	// As RELATIONS builds it.
+	// RELATIONS builds an object of this type.
 	return (await readJson(driver, RELATIONS, [])) as Relations
 }
 
 export async function readCatalog(driver: Driver, relations: readonly Relation[]): Promise<Catalog> {
 	const oids = `{${relations.map(({ oid }) => oid).join(',')}}`
-	// As CATALOG builds it.
+	// CATALOG builds an object of this type.
 	return (await readJson(driver, CATALOG, [oids])) as Catalog
 }
 
@@ -257,14 +257,14 @@ async function readJson(driver: Driver, text: string, values: readonly unknown[]
 	return JSON.parse(String(rows[0]?.[0]))
 }
 
-/** Each part is quoted, or has no quotes and dots. */
+/** A qualified name. Each part is quoted, or contains neither quotes nor dots. */
 const QUALIFIED = /^(?:("(?:[^"]|"")+"|[^".]+)\.)?("(?:[^"]|"")+"|[^".]+)$/
 
 /**
- * Finds a relation by its literal name (`article`, `my "table"`), by `schema.name`, or with either part
- * quoted as in SQL (`"my.schema"."my ""table"""`). Without a schema it must be in the connection's `search_path`.
+ * Finds a relation by its literal name (`article`, `my "table"`), by `schema.name`, or with either part quoted as in
+ * SQL (`"my.schema"."my ""table"""`). Without a schema it must be in the connection's `search_path`.
  *
- * @throws TypeError if there is none, with the nearest name
+ * @throws TypeError if there is none; the message suggests the nearest name
  */
 export function relationCalled(name: string, relations: readonly Relation[]): Relation {
 	const found =

@@ -7,7 +7,10 @@ import type { RecordSql, Selected } from '../sql/dialect.ts'
 import type { Column } from '../sql/table.ts'
 import { quoteName } from './types.ts'
 
-/** RFC 3339 in UTC with milliseconds, and with PostgreSQL's full precision. Unquoted, `TH` would be a suffix. */
+/**
+ * Formats for `to_char`: RFC 3339 in UTC with milliseconds, and with PostgreSQL's full precision. `T` is quoted because
+ * `DDTH` would be a day with an ordinal suffix (`20TH`).
+ */
 const MILLISECONDS = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 const QUOTED = `E'\\\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\\\"'`
 const MICROSECONDS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`
@@ -20,7 +23,7 @@ const AS_IT_IS: ReadonlySet<string> = new Set(
 	).split(' '),
 )
 
-/** Ranges of times are built from their bounds, as their own text form depends on DateStyle and TimeZone. */
+/** Ranges of times are built from their bounds, because their own text form depends on DateStyle and TimeZone. */
 const RANGES: Readonly<Record<string, string>> = {
 	daterange: 'date',
 	tsrange: 'timestamp',
@@ -33,8 +36,8 @@ const ARRAY = '[]'
 const IS_JSON: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'oid', 'json', 'jsonb'])
 
 /**
- * A column's JSON as an argument of `concat`; never NULL, also for a column that is not null, as that constraint may be
- * dropped at runtime. `name` is the quoted name with the table's alias.
+ * A column's JSON as an argument of `concat`. Never NULL, not even for a not-null column: its constraint may be dropped
+ * at runtime. `name` is the quoted name with the table's alias.
  */
 export function jsonText(column: Column, name: string): string {
 	const { sqlType } = column
@@ -49,12 +52,18 @@ function orNull(json: string): string {
 	return `coalesce(${json}, 'null')`
 }
 
-/** A column as an argument of `array_agg`, which rejects arrays of different lengths, for {@link cursorValue}. */
+/**
+ * A column as an argument of `array_agg`, for {@link cursorValue}. Arrays become JSON, because `array_agg` rejects
+ * arrays of different lengths.
+ */
 export function aggregable(column: Column, name: string): string {
 	return column.sqlType.endsWith(ARRAY) ? `to_json(${arrayOf(column.sqlType, name)})` : name
 }
 
-/** An element of that array as JSON for a cursor: with full precision, bigint and decimal as text; null stays null. */
+/**
+ * An element of the aggregated array as JSON for a cursor: with full precision, bigint and decimal as text; null stays
+ * null.
+ */
 export function cursorValue({ sqlType, type }: Column, name: string): string {
 	return sqlType.endsWith(ARRAY) ? name : scalar(sqlType, name, type === 'bigint', MICROSECONDS)
 }
@@ -89,23 +98,23 @@ function scalar(sqlType: string, name: string, asText: boolean, format: string):
 	if (sqlType === 'money') return `${name}::numeric::text`
 	if (sqlType === 'oid') return `${name}::int8`
 	const bound = RANGES[sqlType]
-	// `to_json` would make objects of composite types and use the casts of extensions.
+	// Text, because `to_json` would make objects of composite types and use the casts of extensions.
 	return bound === undefined ? `${name}::text` : range(bound, name)
 }
 
 function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string): string {
 	if (sqlType === 'timestamp') return timestamp(name, name, `'0001-01-01'`, `'10000-01-01'`, format)
-	// Faster than the name of a time zone, which is looked up.
+	// Faster than `at time zone 'UTC'`, because a zone's name would be looked up.
 	const utc = `${name} at time zone interval '0'`
 	return timestamp(name, utc, `'0001-01-01Z'`, `'10000-01-01Z'`, format)
 }
 
 /**
- * One comparison detects null and what RFC 3339 has no form for: infinity, years BC and beyond 9999. These are written in
- * the form that PostgreSQL parses.
+ * A range check excludes null and what RFC 3339 can't express: infinity, years BC and years after 9999. Such times are
+ * written in the form that PostgreSQL parses.
  */
 function timestamp(name: string, utc: string, min: string, end: string, format: string): string {
-	// Already in quotes.
+	// `to_json` has already added quotes.
 	const json = `regexp_replace(to_json(${utc})::text, '([0-9])( BC)?"$', E'\\\\1Z\\\\2"')`
 	const rest = format === QUOTED ? json : `trim('"' from ${json})`
 	return `case when ${name} >= ${min} and ${name} < ${end} then to_char(${utc}, ${format}) else ${rest} end`
@@ -122,7 +131,7 @@ function range(bound: string, name: string): string {
 	return `case isempty(${name}) when true then 'empty' when false then concat(${from}, ${ends}, ${to}) end`
 }
 
-/** Types of elements that are converted one by one, so that multidimensional arrays become flat. */
+/** Array elements of these types are converted one by one, which flattens multidimensional arrays. */
 const CONVERTED: ReadonlySet<string> = new Set([
 	'timestamp',
 	'timestamptz',
@@ -132,7 +141,7 @@ const CONVERTED: ReadonlySet<string> = new Set([
 	...Object.keys(RANGES),
 ])
 
-/** Whether the JSON of an array has nested lists for its dimensions. */
+/** Whether a multidimensional array of this type becomes nested lists in JSON. */
 export function keepsDimensions(sqlType: string): boolean {
 	const element = sqlType.slice(0, -ARRAY.length)
 	// In an array of JSON, nested lists are elements.
@@ -147,10 +156,10 @@ function arrayValue(element: string, name: string): string {
 	return `case when ${name} is not null then coalesce(${all}, '[]') end`
 }
 
-/** Per `concat`: PostgreSQL's functions take at most 100 arguments, and a field is two. */
+/** Maximum number of fields per `concat`: PostgreSQL's functions take at most 100 arguments, and a field needs two. */
 const MAX_FIELDS = 49
 
-/** @param alias the table's, empty for none */
+/** @param alias the table's alias, empty for none */
 export function recordSql(selected: readonly Selected[], alias: string): RecordSql {
 	return { expressions: [recordExpression(selected, alias)], json: ([text]) => textOf(text) }
 }

@@ -1,6 +1,6 @@
 /**
- * List statements: one round trip, one row. A subselect skips the offset before the JSON expressions are evaluated, as they
- * would be evaluated for the skipped records too.
+ * List statements: one round trip, one row. A subselect skips the offset before the JSON expressions are evaluated;
+ * otherwise they would be evaluated for the skipped records too.
  */
 
 import type { Bytes } from '../../base/time.ts'
@@ -14,34 +14,35 @@ import { type KeyPart, type Lru, TextCache } from '../sql/text-cache.ts'
 import { aggregable, bytesOf, cursorValue, isShort, recordSql } from './json.ts'
 
 /**
- * PostgreSQL estimates a limit in a placeholder as a tenth of the table, and so would choose a custom plan for each call.
- * A literal power of two above the page's end lets it use the generic plan (list of 100 of 100,000: 550 instead of
- * 650 µs), and there are only few such texts.
+ * Minimum of the literal limit. PostgreSQL assumes that a limit in a placeholder is a tenth of the table, and so would
+ * choose a custom plan for each call. With a literal limit, a power of two above the page's end, it uses the generic
+ * plan (list of 100 of 100,000: 550 instead of 650 µs), and only few different texts occur.
  */
 const MIN_REACH = 128
 
 /**
- * Separators between records, by which Node removes the record behind the page. JSON that we build has no line breaks;
- * `json` columns keep their text as it was sent, but no JSON text can contain U+0001.
+ * Separators between records; Node cuts off the extra record behind the page at the last one. A line break, which the
+ * JSON built here doesn't contain, or U+0001 if there are `json` columns: they keep their text as it was sent, which
+ * may contain line breaks, but not U+0001.
  */
 const LINE = ',\n'
 const MARK = ',\x01'
 
-/** Clients choose conditions, so texts with longer ones aren't cached. */
+/** Maximum length of the conditions in a cached text: clients choose them. */
 const MAX_CACHED_CONDITIONS = 1_000
 
 /** The parts of a list that depend on its conditions. */
 interface Conditions {
-	/** The ` where …` of the total and of the page, or empty. */
+	/** The ` where …` of the total (`counted`) and of the page (`paged`), or empty. */
 	readonly counted: string
 	readonly paged: string
-	/** Placeholders of the limit and of the offset; the latter is empty without an offset. */
+	/** Placeholders of the limit and of the offset; `offset` is empty if it is 0. */
 	readonly limit: string
 	readonly offset: string
 }
 
 interface Records {
-	/** The aggregate of their JSON. */
+	/** The aggregate of the records' JSON. */
 	readonly sql: string
 	/** The last character of the separator, as a literal. */
 	readonly mark: string
@@ -52,10 +53,13 @@ interface ListTexts {
 	readonly cache: TextCache
 }
 
-/** Writes list statements. Their texts are long, so they are cached (13 µs of Node's time for a page behind a cursor). */
+/**
+ * Writes list statements. Their texts are long, so they are cached: building one takes 13 µs of Node's time (with a
+ * cursor).
+ */
 export class Lists {
 	readonly #lru: Lru
-	/** By the selection, for which a model passes the same array each time. */
+	/** By the selection: a model passes the same array for it each time. */
 	readonly #texts = new WeakMap<readonly Selected[], ListTexts>()
 
 	constructor(lru: Lru) {
@@ -85,7 +89,10 @@ export class Lists {
 	}
 }
 
-/** Adds all values to `sql`, and uses its text, which is still empty, to write the conditions. */
+/**
+ * Adds all values to `sql`, and returns the conditions' SQL. It is written to `sql.text`, which is still empty and is
+ * overwritten later.
+ */
 function conditionsOf(sql: Sql, { limit, offset, where, after, total }: ListParts): Conditions {
 	const bindNumber = (value: number) =>
 		sql.dialect.placeholder(sql.values.push(sql.dialect.bindNumber(value)), undefined)
@@ -119,7 +126,7 @@ function listText(
 	const count = total ? `, (select count(*) from ${source}${counted})` : ''
 	const keys = order.map(({ column }, at) => {
 		const key = aggregable(column, columnName(dialect, column, ALIAS))
-		// A limit above the largest subscript is above the number of records, too.
+		// A limit above the largest subscript is above the number of records too, so `least` doesn't change the result.
 		return `, (array_agg(${key}))[least(${limitPlaceholder}, 2147483647)::int4] as k${at}`
 	})
 	const terms = order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
@@ -129,13 +136,13 @@ function listText(
 	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${size}${skip}`
 	const all = `select ${records} as j, count(*) as n${keys.join('')} from (${page}) ${ALIAS}`
 	const isSmall = `octet_length(w.j) <= ${wholeBytes(maxBytes)}`
-	// Only if it is too large: its size without the last record and the separator before that.
+	// Only for a result that is too large: its size without the last record and the separator before that record.
 	const last = `octet_length(right(w.j, strpos(reverse(w.j), ${mark}) + 1))`
 	const without = looksBeyond ? `case when ${isSmall} then null else octet_length(w.j) - ${last} end` : 'null'
 	return `select case when ${isSmall} then w.j end, w.n, ${cursorOf(order, maxBytes)}, ${without}${count} from (${all}) w`
 }
 
-/** The last record's sort values as JSON; null if one of variable length is larger than the whole page may be. */
+/** The last record's sort values as JSON; null if one of variable length alone is larger than `maxBytes`. */
 function cursorOf(order: ListParts['order'], maxBytes: Bytes): string {
 	const keys = order.map(({ column }, at) => cursorValue(column, `w.k${at}`)).join(', ')
 	const cursor = `json_build_array(${keys})::text`
@@ -145,13 +152,16 @@ function cursorOf(order: ListParts['order'], maxBytes: Bytes): string {
 	return large.length === 0 ? cursor : `case when ${large.join(' or ')} then null else ${cursor} end`
 }
 
-/** V8's strings end at half a GiB, and pg ends the process when it receives a longer one. */
+/**
+ * Checks the literal. The limit must hold: V8's strings end at half a GiB, and pg ends the process when it receives a
+ * longer one.
+ */
 function wholeBytes(maxBytes: Bytes): Bytes {
 	if (Number.isSafeInteger(maxBytes)) return maxBytes
 	throw new RangeError(`maxBytes must be a whole number, got ${String(maxBytes)}`)
 }
 
-/** The power of two that includes the record behind the page. */
+/** The smallest power of two that includes the extra record behind the page. */
 function reach(limit: number, offset: number): number {
 	let end = MIN_REACH
 	// Not `end <= limit + offset`: that sum may be beyond 2^53, where it is rounded.
@@ -159,7 +169,7 @@ function reach(limit: number, offset: number): number {
 	return end
 }
 
-/** @throws ModelError `too_large` */
+/** Converts the row of a list statement: see `Dialect.listed`. @throws ModelError `too_large` */
 export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
 	const { limit, total, selected, maxBytes, looksBeyond } = parts
 	const [json, count, next, without, all] = rows[0] ?? []
@@ -180,7 +190,7 @@ export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
 	}
 }
 
-/** Removes the record behind the page, and U+0001. */
+/** Removes the extra record behind the page, and U+0001 from the separators. */
 function recordsOf(json: string, hasBeyond: boolean, separator: string): string {
 	const records = hasBeyond ? json.slice(0, Math.max(0, json.lastIndexOf(separator))) : json
 	return separator === LINE ? records : records.replaceAll(MARK, ',')

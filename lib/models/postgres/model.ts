@@ -31,16 +31,17 @@ export interface PostgresSchemaOptions extends PostgresOptions {
 }
 
 /**
+ * A table or view of PostgreSQL as a model:
+ *
  *     const article = await PostgresModel.open(pool, 'article')
  *     createServer({ article: new CrudHandler(article, { visible: 'all' }) })
  *
- * A pg Pool emits `error` for idle connections when the server stops, which ends the process if there is no listener:
- * if you have none, an empty one is added.
+ * When the server stops, a pg Pool emits `error` for idle connections, which ends the process if nobody listens. So if
+ * the pool has no listener, an empty one is added.
  */
 export class PostgresModel extends SqlModel {
 	/**
-	 * Opens a table or view: `article`, `schema.article`, or quoted as in SQL. Views can only be read, and need
-	 * `key`.
+	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views are read-only, and need `key`.
 	 *
 	 * @throws TypeError for a table that doesn't exist or has no key, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
@@ -58,8 +59,8 @@ export class PostgresModel extends SqlModel {
 	}
 
 	/**
-	 * Opens every table of a schema whose primary key is one column; returns them by name. Open others, and views, one by
-	 * one with their `key`.
+	 * Opens all tables of a schema, except those without a single-column primary key; returns the models by table name.
+	 * Open other tables, and views, one by one with `key`.
 	 *
 	 * @throws TypeError for a schema that has no tables, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
@@ -81,7 +82,7 @@ export class PostgresModel extends SqlModel {
 			)
 		}
 		const catalog = await readCatalog(opening.driver, tables)
-		// Without a prototype, as a table may be named `constructor`.
+		// Without a prototype, because a table may be named `constructor`.
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of tables) {
 			const found = introspect(relation, catalog, opening.bigint)

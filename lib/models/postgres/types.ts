@@ -53,7 +53,7 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	text: { type: 'text' },
 	varchar: { type: 'text' },
 	bpchar: { type: 'text' },
-	// Longer values would be truncated silently: a name has 63 bytes, a "char" one.
+	// PostgreSQL would silently truncate longer values: a name to 63 bytes, a "char" to one.
 	name: { type: 'text', maxLength: 63 },
 	char: { type: 'text', maxLength: 1 },
 	uuid: { type: 'uuid' },
@@ -95,7 +95,7 @@ export function fieldOf(type: CatalogType, typmod: number): Kind {
 	return builtIn
 }
 
-/** Decodes 16 bits of precision above 11 bits of scale, signed since PostgreSQL 15. */
+/** Decodes the type modifier of a numeric: 16 bits of precision above 11 bits of scale, signed since PostgreSQL 15. */
 function digitsOf(modifier: number): readonly [before: number, behind: number] {
 	const precision = modifier >> 16
 	const scale = ((modifier & 0x7ff) ^ 0x400) - 0x400
@@ -111,7 +111,7 @@ function isArray(type: CatalogType): boolean {
 	return type.category === 'A' && type.element !== '0'
 }
 
-/** The type's name in a cast; without length, as a cast to `varchar(3)` would truncate silently. */
+/** The type's name in a cast; without length, because a cast to `varchar(3)` would truncate silently. */
 export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogType>): string {
 	if (isArray(type)) {
 		let element = types.get(type.element)
@@ -120,7 +120,7 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
 		if (element !== undefined && element.category !== 'A') return `${sqlTypeOf(element, types)}[]`
 	}
 	if (type.schema !== 'pg_catalog') return `${quoteName(type.schema)}.${quoteName(type.name)}`
-	// Unquoted, these two are other types: char(1) and bit(1).
+	// Unquoted, `char` and `bit` are other types: char(1) and bit(1).
 	return /^(?:char|bit)$/.test(type.name) ? `"${type.name}"` : type.name
 }
 
@@ -143,7 +143,7 @@ export function bound(value: Value, column: Column): unknown {
 		if (isList(column)) refuseNested(value.text, column)
 		return wellFormed(value.text, column)
 	}
-	// String(-0) is '0'.
+	// `String(-0)` would be '0'.
 	return Object.is(value, -0) ? '-0' : String(value)
 }
 
@@ -171,7 +171,7 @@ function nestedLiteral(json: string, column: Column): string {
 	try {
 		if (Array.isArray(JSON.parse(json))) return wellFormed(json.replace(TOKENS, literalOf), column)
 	} catch {
-		// The same error as for another value than a list.
+		// Malformed JSON gets the same error as a value that isn't a list.
 	}
 	throw new ModelError('invalid', [column.name])
 }
@@ -202,7 +202,7 @@ const RESHAPED: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz
 export function cast(n: number, column: Column | undefined, throughText: boolean): string {
 	if (column === undefined) return `$${n}::int8`
 	const { sqlType } = column
-	// Through text[], as array literals of some types have other delimiters.
+	// Through text[], because array literals of some types have other delimiters.
 	if (column.storage === NESTED) return `$${n}::text[]::${sqlType}`
 	if (sqlType.endsWith('[]')) return arrayOf(n, sqlType.slice(0, -2), throughText)
 	// The text form of money depends on the locale; numeric doesn't.
@@ -212,7 +212,7 @@ export function cast(n: number, column: Column | undefined, throughText: boolean
 	return throughText && RESHAPED.has(sqlType) ? `$${n}::text::${sqlType}` : `$${n}::${sqlType}`
 }
 
-/** Converts a JSON array to an array; the elements' digits never pass through a double. */
+/** Converts a JSON array to an SQL array; the elements' digits never pass through a double. */
 function arrayOf(n: number, element: string, throughText: boolean): string {
 	const json = throughText ? `$${n}::text::json` : `$${n}::json`
 	const isJson = element === 'json' || element === 'jsonb'
@@ -235,7 +235,9 @@ export function arrayLiteral(ids: readonly string[], column: Column): string {
 	return `{${quoted.join(',')}}`
 }
 
-/** Types whose lists are sent value by value: their arrays have other delimiters, or they have no `=`. */
+/**
+ * Types whose lists are sent value by value: array literals of the type have another delimiter, or the type has no `=`.
+ */
 function isSentSingly({ type, sqlType }: Column): boolean {
 	return type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))
 }
@@ -253,7 +255,7 @@ function elementText(value: unknown): string {
 	return `"${String(value).replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The n-th placeholder as an array of the type that `cast` has for one value. */
+/** The n-th placeholder with a cast to an array of the type that `cast` uses for one value. */
 export function arrayCast(n: number, { sqlType }: Column): string {
 	if (sqlType === 'money') return `$${n}::numeric[]::money[]`
 	return `$${n}::${sqlType === 'name' ? 'text' : sqlType}[]`

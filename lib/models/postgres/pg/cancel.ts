@@ -1,7 +1,7 @@
 /**
- * `cancel`: cancels the statement that a connection runs, as psql does on Ctrl-C: over a new connection, with the secret key
- * of this one (protocol 3.0, "Canceling Requests in Progress"). Closing the connection isn't enough: a backend that waits
- * for a lock, or computes, doesn't notice it. Used by the drivers of pg and postgres.js.
+ * `cancel`: cancels the statement that a connection is running, as psql does on Ctrl-C: a new connection sends the
+ * secret key of the running one (protocol 3.0, "Canceling Requests in Progress"). Closing the running connection isn't
+ * enough: a backend that waits for a lock, or computes, doesn't notice. Used by the drivers of pg and postgres.js.
  */
 import { connect, isIP, type Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
@@ -22,8 +22,8 @@ export interface CancelTarget {
 }
 
 /**
- * Sends the request and leaves it to the server to close the connection: PgBouncer ignores a request whose client
- * disconnects first, or crashes (1.18).
+ * Sends the request and lets the server close the connection. If the client disconnects first, PgBouncer ignores the
+ * request, or even crashes (1.18).
  */
 export function cancel({ host, port, processID, secretKey, ssl }: CancelTarget): void {
 	if (typeof host !== 'string' || typeof port !== 'number') return
@@ -46,7 +46,7 @@ export function cancel({ host, port, processID, secretKey, ssl }: CancelTarget):
 }
 
 function sendSecurely(socket: Socket, host: string, options: ConnectionOptions, request: Buffer): void {
-	// Loaded lazily, as it takes some milliseconds.
+	// Loaded lazily, because loading takes some milliseconds.
 	const tls = process.getBuiltinModule('node:tls')
 	const secure = tls.connect({ servername: isIP(host) === 0 ? host : '', ...options, socket })
 	secure.on('error', ignore).on('secureConnect', () => secure.write(request))
@@ -55,7 +55,7 @@ function sendSecurely(socket: Socket, host: string, options: ConnectionOptions, 
 
 function int32s(...values: readonly number[]): Buffer {
 	const bytes = Buffer.alloc(values.length * 4)
-	// Drivers read the key as signed or unsigned.
+	// Drivers have read the key as signed or unsigned; `| 0` makes it signed.
 	for (const [at, value] of values.entries()) bytes.writeInt32BE(value | 0, at * 4)
 	return bytes
 }

@@ -18,12 +18,13 @@ import { namesOf, type StatementNames } from './statement-names.ts'
 /** Share of the model's timeout for getting a connection. */
 const CONNECT_SHARE = 0.7
 /**
- * Timeout of a batch, after which its statements are sent one by one: a share of the model's timeout, and less than
- * PostgreSQL's `deadlock_timeout` (1 s by default), as batches that share their locks may deadlock.
+ * Timeout of a batch, as a share of the model's timeout; then its statements are sent one by one. Less than
+ * PostgreSQL's `deadlock_timeout` (1 s by default): a batch holds the locks of all its statements, so two batches may
+ * deadlock.
  */
 const BATCH_SHARE = 0.25
 const MAX_BATCH_TIME: Milliseconds = 500
-/** A batch that takes longer is assumed to wait for a lock, and the next one is sent. */
+/** A batch that takes longer is assumed to wait for a lock; the next batch is sent without waiting for it. */
 const SLOW_BATCH: Milliseconds = 100
 
 /** A statement with the callbacks of its promise. */
@@ -48,7 +49,7 @@ export class PgConnections {
 		this.#names = namesOf(pool)
 		this.#timeout = timeoutSeconds * 1000
 		this.#connectTimeout = this.#timeout * CONNECT_SHARE
-		// Checked often enough to expire before the model's own timeout, whose error says less.
+		// Checked so often that these deadlines expire before the model's own timeout, whose error says less.
 		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 2)
 		this.#waiting = new WaitQueue<Lease>(
 			this.#deadlines,
@@ -94,7 +95,7 @@ export class PgConnections {
 		this.#deadlines.delete(item)
 	}
 
-	/** Runs a statement on a connection of its own. Uses one promise, as one per step would double the cost of a query. */
+	/** Runs a statement on a connection of its own. Uses one promise: one per step would double the cost of a query. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
 			const queried = { input: statement, resolve, reject }
@@ -129,9 +130,13 @@ export class PgConnections {
 		return due - this.#deadlines.clock()
 	}
 
-	/** Runs a statement; with `mayRepeat` (not in a transaction) again if only its prepared statement was outdated. */
+	/**
+	 * Runs a statement. With `mayRepeat` (not in a transaction), runs it again if only its prepared statement was
+	 * outdated.
+	 */
 	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
-		// Not commands: they don't profit, and a `begin` that fails behind a pooler could not be repeated.
+		// Statements without values aren't prepared: they don't profit, and a `begin` that fails behind a pooler couldn't
+		// be repeated.
 		const isPrepared = statement.values.length > 0 && isKept(statement)
 		const name = isPrepared ? this.#names.of(statement.text) : undefined
 		this.#send(lease, statement, name, (error, rows) => {
@@ -143,9 +148,9 @@ export class PgConnections {
 	}
 
 	/**
-	 * Runs one text with several lists of values in one transaction, for clients where `takesStatements` is true. After an
-	 * error nothing of it is stored, unless the lease is broken: then the outcome is unknown. A batch that takes long is
-	 * cancelled, as it may wait for a lock that only one of its statements needs.
+	 * Executes one text with several lists of values in one transaction, for clients where `takesStatements` is true.
+	 * After an error nothing is stored, unless the lease is broken: then the outcome is unknown. A batch that takes too
+	 * long is cancelled: it may wait for a lock that only one of its statements needs.
 	 */
 	runBatch(
 		lease: Lease,
@@ -159,7 +164,7 @@ export class PgConnections {
 			Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME),
 			() => {
 				cancel(lease.client)
-				// The connection is closed, as a late cancel request could hit its next statement.
+				// The connection is closed, because a late cancel request could hit its next statement.
 				lease.markBroken(new Error('a batch of statements took too long and was cancelled'))
 			},
 		)
@@ -180,7 +185,7 @@ export class PgConnections {
 	#isOutdated(error: unknown, text: string, name: string): boolean {
 		const code = error instanceof Error && 'code' in error ? error.code : undefined
 		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
-		// It doesn't exist, or exists twice: a pooler has switched connections.
+		// The prepared statement doesn't exist, or exists twice: a pooler has switched connections.
 		else if (code === '26000' || code === '42P05') this.#names.turnOff()
 		else return false
 		return true

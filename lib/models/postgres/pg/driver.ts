@@ -15,7 +15,7 @@ export class PgDriver implements Driver {
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#connections = new PgConnections(pool, timeoutSeconds)
 		this.#inserts = new PgInserts(this.#connections)
-		// A `query_timeout` of pg leaves the outcome of its query unknown, which should not affect a whole batch.
+		// After pg's `query_timeout` the outcome of a query is unknown, which should not happen to a whole batch.
 		this.#allowsBatches = (pool.options?.query_timeout ?? 0) === 0
 	}
 
@@ -32,7 +32,7 @@ export class PgDriver implements Driver {
 		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.acquire(resolve, reject))
 		const run = serialized((statement) => this.#run(lease, statement))
 		const control = (text: string) => run({ text, values: [], writes: false })
-		// Closing a connection that can't roll back rolls back as well.
+		// If the rollback fails, closing the connection rolls back as well.
 		const close = (error: unknown) =>
 			lease.markBroken(error instanceof Error ? error : new Error(String(error)))
 		try {
@@ -56,7 +56,7 @@ function leaves(error: unknown): 'savepoint' | 'nothing' {
 	return error instanceof Error && isBreaking(error) ? 'nothing' : 'savepoint'
 }
 
-/** Runs one statement after the other; on a busy connection pg would queue them, but warn. */
+/** Runs one statement after the other; pg would queue them on a busy connection too, but with a warning. */
 function serialized(run: Driver['query']): Driver['query'] {
 	let last: Promise<unknown> = Promise.resolve()
 	return (statement) => {

@@ -1,7 +1,7 @@
 /**
- * `PgInserts`: group commit for inserts on pg. Concurrent inserts with the same text are sent in one transaction, so that
- * the server syncs its disk once. If one of them fails, all are rolled back and sent again one by one, so that no request
- * gets another's error. Used by `driver.ts`.
+ * `PgInserts`: group commit for inserts on pg. Concurrent inserts with the same text are sent in one transaction, so
+ * the server syncs its disk only once. If one of them fails, all are rolled back and sent again one by one, so that no
+ * request gets the error of another. Used by `driver.ts`.
  */
 
 import { type Milliseconds, steadyClock } from '../../../base/time.ts'
@@ -12,7 +12,7 @@ import type { PgConnections } from './connections.ts'
 import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
 
-/** Per transaction, which holds the locks of all its inserts until the end. */
+/** Maximum number of inserts per transaction, which holds the locks of all of them until its end. */
 const MAX_BATCH = 32
 /** How long inserts are sent alone after a batch had to wait for a lock. */
 const ALONE: Milliseconds = 5_000
@@ -23,7 +23,7 @@ type Insert = Pending<Statement, Rows>
 
 export class PgInserts {
 	readonly #connections: PgConnections
-	/** By the text of the inserts. */
+	/** Queues by the inserts' text. */
 	readonly #queues = new Map<string, BatchQueue<Insert>>()
 	#aloneUntil: Milliseconds = 0
 
@@ -47,7 +47,10 @@ export class PgInserts {
 		return queue
 	}
 
-	/** Takes the batch when a connection is available. Calls `done` when that is free again, or when the batch is slow. */
+	/**
+	 * Takes the batch when a connection is available. Calls `done` when the connection is free again, or the batch is
+	 * slow.
+	 */
 	#send(take: TakeBatch<Insert>, done: () => void): void {
 		const { latest } = this.#connections
 		const takeBatch = (until?: Milliseconds): readonly Insert[] => {
@@ -73,7 +76,8 @@ export class PgInserts {
 			}
 		}
 		const fail = (error: NoConnection): void => {
-			// After a timeout each insert has its own deadline; another error doesn't concern later inserts.
+			// After a timeout (no cause), each insert expires by its own deadline. Other errors reject the inserts that were
+			// queued when the connection was requested, not later ones.
 			if (error.cause !== undefined) for (const insert of takeBatch(latest)) insert.reject(error)
 			done()
 		}
@@ -89,14 +93,14 @@ export class PgInserts {
 			for (const [at, insert] of inserts.entries()) {
 				const rows = results?.[at]
 				if (rows !== undefined) insert.resolve(rows)
-				// All are rolled back: sent alone, each gets its own error.
+				// All inserts were rolled back. Sent again one by one, each gets its own error.
 				else if (error !== undefined && !isBreaking(error)) this.#sendAlone(insert)
 				else insert.reject(error ?? new NoAnswer())
 			}
 		})
 	}
 
-	/** Within the rest of the connect timeout. */
+	/** Sends an insert on its own, within the rest of its connect timeout. */
 	#sendAlone(insert: Insert): void {
 		const { reject } = insert
 		const timeLeft = this.#connections.timeLeft(insert)

@@ -1,4 +1,4 @@
-/** The used parts of pg's `Pool` and clients, and `Lease`, a connection that is checked out of the pool. */
+/** The parts of pg's `Pool` and clients that are used, and `Lease`, a connection that is checked out of the pool. */
 import type { Deadlines } from '../../../base/deadlines.ts'
 import type { Milliseconds } from '../../../base/time.ts'
 import { type CancelTarget, cancel } from './cancel.ts'
@@ -25,13 +25,13 @@ export interface PgClient extends CancelTarget {
 	removeListener(event: 'error', listener: (error: Error) => void): unknown
 	/** `undefined` for pg-native. */
 	readonly connection?: PgConnection
-	/** Whether it pipelines statements, which works only with its own kind. */
+	/** Whether the client pipelines statements, which works only with pg's own queries. */
 	readonly pipeline?: boolean
 }
 
 export type PgCallback = (error: Error | null, result: PgResult | undefined) => void
 
-/** A query that writes its own protocol messages, as those of pg-cursor and pg-query-stream do. */
+/** A query that writes its own protocol messages, like the queries of pg-cursor and pg-query-stream. */
 export interface PgSubmittable {
 	callback: PgCallback
 	/** Returns an error if nothing was written. */
@@ -82,7 +82,7 @@ export class Lease {
 	constructor(client: PgClient, release: (error?: Error) => void) {
 		this.client = client
 		this.#release = release
-		// The pool has no listener while the client is checked out; the statement gets the error as well.
+		// The pool has no listener while the client is checked out. The statement gets the error as well.
 		client.on('error', ignore)
 	}
 
@@ -101,7 +101,7 @@ export class Lease {
 		deadlines.add({ due: deadlines.clock() + CANCEL_TIMEOUT, expire: () => this.endHold() })
 	}
 
-	/** Called when the abandoned statement has ended, or its time is over. */
+	/** Called when the abandoned statement has ended, or {@link CANCEL_TIMEOUT} has passed. */
 	endHold(): void {
 		if (!this.#isHeld) return
 		this.#isHeld = false
@@ -120,12 +120,12 @@ export class Lease {
 	}
 }
 
-/** Whether the connection is unusable after an error: after all but the server's errors about a statement. */
+/** Whether an error makes the connection unusable: all do, except the server's errors about a statement. */
 export function isBreaking(error: Error): boolean {
 	const code = 'code' in error ? error.code : undefined
-	// `EPIPE` has five letters too, but is Node's.
+	// `EPIPE` has five letters too, but comes from Node.
 	if (typeof code !== 'string' || 'syscall' in error || !/^[0-9A-Z]{5}$/.test(code)) return true
-	// 25006: the server is read-only since a failover.
+	// 25006: the server became read-only in a failover.
 	return /^(?:08|57P|25P0[345]|25006)/.test(code)
 }
 

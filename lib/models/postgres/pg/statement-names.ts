@@ -1,7 +1,7 @@
 /**
- * Names of prepared statements, one per text, the same on all connections of a pool. A prepared statement costs the server
- * memory on every connection: those that were evicted are closed before a connection prepares the next one, or, if the
- * driver can't close them, by replacing the connection. Used by the drivers of pg and postgres.js.
+ * Names of prepared statements: one per text, the same on all connections of a pool. A prepared statement takes the
+ * server's memory on every connection, so evicted ones are closed before a connection prepares another one. If the
+ * driver can't close them, the connection is replaced. Used by the drivers of pg and postgres.js.
  */
 import { createHash } from 'node:crypto'
 import { attached } from '../../../base/attached.ts'
@@ -10,7 +10,7 @@ import { PreparedTexts } from '../../sql/text-cache.ts'
 import type { PgConnection } from './pool.ts'
 
 const PREFIX = 'verbena_'
-/** Evicted statements after which connections that can't close them are replaced. */
+/** Number and length of the evicted texts after which connections that can't close statements are replaced. */
 const MAX_EVICTED = 500
 const MAX_EVICTED_BYTES: Bytes = 524_288
 
@@ -21,13 +21,13 @@ export class StatementNames {
 	/** Value of `#evicted` when a connection last closed evicted statements. */
 	readonly #closedAt = new WeakMap<PgConnection, number>()
 	#evicted = 0
-	/** Since connections were last replaced. */
+	/** Evictions since connections were last replaced. */
 	#evictedSince = 0
 	#evictedBytesSince: Bytes = 0
 	#renewals = 0
 	#isOff = false
 
-	/** The text's name; `undefined` the first time, so that it isn't prepared. */
+	/** The text's name; `undefined` at its first use, so that it isn't prepared. */
 	of(text: string): string | undefined {
 		const known = this.#texts.get(text)
 		if (known !== undefined) return known
@@ -39,7 +39,7 @@ export class StatementNames {
 		return name
 	}
 
-	/** Gives the text a new name: the statement that is prepared under this one is unusable. */
+	/** Gives the text a new name: the statement that was prepared as `name` is unusable. */
 	renew(text: string, name: string): void {
 		// Another connection may have renewed it before.
 		if (this.#texts.get(text) !== name) return
@@ -50,7 +50,7 @@ export class StatementNames {
 		this.#texts.replace(text, renewed)
 	}
 
-	/** Stops preparing: a pooler between us and the server switches connections. */
+	/** Stops preparing: a pooler in front of the server switches connections. */
 	turnOff(): void {
 		this.#isOff = true
 		this.#texts.clear()
@@ -68,7 +68,10 @@ export class StatementNames {
 		}
 	}
 
-	/** Whether to replace connections that can't close statements: those of postgres.js and of clients that only resemble pg's. */
+	/**
+	 * Whether to replace connections that can't close statements: connections of postgres.js, and of clients that only
+	 * resemble pg's.
+	 */
 	mustRenew(): boolean {
 		if (this.#evictedSince < MAX_EVICTED && this.#evictedBytesSince < MAX_EVICTED_BYTES) return false
 		this.#evictedSince = 0

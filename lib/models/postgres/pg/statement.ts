@@ -1,8 +1,9 @@
 /**
- * Submittables for pg that write their own protocol messages. pg's queries request a row description with each execution
- * and parse values by it; ours know their columns and take all values as text, which saves a third of Node's time for
- * reading a record. `PgStatement` executes one statement, `PgBatch` one text with several lists of values, in one
- * transaction: a single Sync ends it, so the server commits once. Used by `connections.ts`.
+ * Submittables for pg that write their own protocol messages. pg's queries request a row description with each
+ * execution and parse values by it. The classes here know their columns and take all values as text, which saves a
+ * third of Node's time for reading a record. `PgStatement` executes one statement. `PgBatch` executes one text with
+ * several lists of values in one transaction: a single Sync ends it, so the server commits once. Used by
+ * `connections.ts`.
  */
 import type { Rows, Statement } from '../../sql/driver.ts'
 import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pool.ts'
@@ -21,10 +22,10 @@ export function takesStatements({ connection, pipeline }: PgClient): boolean {
 
 const MESSAGES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
 
-/** Has the properties of pg's queries, for tools that inspect or copy queries. */
+/** One statement. Has the properties of pg's queries, for tools that inspect or copy queries. */
 export class PgStatement implements PgSubmittable, PgResult {
 	readonly text: string
-	/** Of the prepared statement; empty for an unprepared one. */
+	/** The prepared statement's name; empty if it isn't prepared. */
 	readonly name: string
 	readonly values: unknown[]
 	readonly rowMode = 'array'
@@ -46,7 +47,7 @@ export class PgStatement implements PgSubmittable, PgResult {
 		return null
 	}
 
-	/** Only sent if a proxy has requested it. */
+	/** The server only sends one if a proxy has requested it. */
 	handleRowDescription(): void {}
 
 	handleDataRow({ fields }: { readonly fields: unknown[] }): void {
@@ -106,7 +107,7 @@ function toParameter(value: unknown): unknown {
 /** A text with lists of values to execute it with. */
 export interface Executions {
 	readonly text: string
-	/** Of the prepared statement; empty for an unprepared one. */
+	/** The prepared statement's name; empty if it isn't prepared. */
 	readonly name: string
 	readonly names: StatementNames
 	readonly lists: readonly (readonly unknown[])[]
@@ -138,7 +139,7 @@ export class PgBatch implements PgSubmittable {
 		return null
 	}
 
-	/** Only sent if a proxy has requested it. */
+	/** The server only sends one if a proxy has requested it. */
 	handleRowDescription(): void {}
 
 	handleDataRow({ fields }: { readonly fields: unknown[] }): void {

@@ -1,6 +1,6 @@
 /**
- * The `Driver` for a `sql` of postgres.js. A statement that is still queued after the timeout is removed from the queue, as
- * the client's response says that nothing was done. One that is running is cancelled.
+ * The `Driver` for a `sql` of postgres.js. A statement that is still queued after the timeout is removed from the
+ * queue, because the client is told that nothing was changed. A statement that is running is cancelled.
  */
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
@@ -11,7 +11,7 @@ import { isReadOnly } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
-/** The used part of a `sql`, and of that of a transaction. */
+/** The part of `sql` that is used; a transaction's `sql` has it too. */
 interface PostgresJsQueryable {
 	unsafe(text: string, values: never[], options: PostgresJsOptions): { values(): PostgresJsQuery }
 }
@@ -33,7 +33,10 @@ interface PostgresJsTransaction extends PostgresJsQueryable {
 
 /** Share of the model's timeout within which a statement must have been sent. */
 const SEND_SHARE = 0.7
-/** Delay between attempts to cancel a statement; doubled after each, as in a dead network each opens another socket. */
+/**
+ * Delay between attempts to cancel a statement. Doubled after each attempt: in a dead network, each opens another
+ * socket.
+ */
 const RETRY_DELAY: Milliseconds = 500
 const MAX_RETRY_DELAY: Milliseconds = 30_000
 
@@ -54,20 +57,20 @@ export class PostgresJsDriver implements Driver {
 		this.#sql = sql
 		this.#names = namesOf(sql)
 		this.#timeout = timeoutSeconds * 1000
-		// Expires before the model's own timeout, after which the outcome is unknown.
+		// These deadlines expire before the model's own timeout, after which the outcome would be unknown.
 		this.#deadlines = new Deadlines(steadyClock, (this.#timeout * SEND_SHARE) / 2)
 	}
 
 	/**
-	 * Rejects prepared statements behind a pooler. When a pooler switches connections, postgres.js repeats a statement that
-	 * isn't prepared there, and then assigns results to the wrong statements (3.4.9). A pooler is recognized by its own
-	 * cancel keys: the process id that a connection reports isn't that of its backend.
+	 * Rejects prepared statements behind a pooler. When a pooler switches connections, postgres.js repeats a statement
+	 * that isn't prepared there, and then assigns results to the wrong statements (3.4.9). A pooler is recognized by its
+	 * own cancel keys: the process id that a connection reports differs from its backend's.
 	 *
-	 * Also turns off `fetch_types`: on each new connection postgres.js queries the types of arrays in a promise that it never
-	 * awaits, so a connection that is lost meanwhile ends the process by an unhandled rejection. Our statements don't need
-	 * these types, and the first connection has fetched them for all.
+	 * Also turns off `fetch_types`. With it, postgres.js queries the types of arrays on each new connection, in a promise
+	 * that it never awaits: if the connection is lost meanwhile, an unhandled rejection ends the process. The statements
+	 * of models don't need these types, and the first connection has fetched them for all.
 	 *
-	 * @throws TypeError if it would prepare statements behind a pooler
+	 * @throws TypeError if postgres.js would prepare statements behind a pooler
 	 */
 	async begin(): Promise<void> {
 		const { options } = this.#sql
@@ -107,7 +110,8 @@ export class PostgresJsDriver implements Driver {
 
 	/**
 	 * Closes all connections, each after its current statement: sends as many statements at once as there may be
-	 * connections. Terminating the backends would make postgres.js mix up results (3.4.9).
+	 * connections, and each of them ends its connection. Terminating the backends would make postgres.js mix up results
+	 * (3.4.9).
 	 */
 	renew(): void {
 		if (!this.#renewal.renew()) return
@@ -132,7 +136,7 @@ export class PostgresJsDriver implements Driver {
 			}
 			results.push(await work(inner))
 		})
-		// Otherwise `open` would have rejected.
+		// Without a result, `open` would have rejected.
 		return results[0] as T
 	}
 
@@ -140,7 +144,8 @@ export class PostgresJsDriver implements Driver {
 		const { text, values } = statement
 		const prepare = isKept(statement) && this.#names.of(text) !== undefined
 		if (prepare && this.#names.mustRenew()) this.renew()
-		// Its types are narrower than ours: we bind strings, booleans and Buffers.
+		// Declared as `never[]` to fit the types of postgres.js, which takes the strings, booleans and Buffers that `bind`
+		// makes.
 		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
 		const sendBy = this.#deadlines.clock() + this.#timeout * SEND_SHARE
 		const expire = () => this.#abandon(query, item, sendBy)
@@ -159,8 +164,8 @@ export class PostgresJsDriver implements Driver {
 	}
 
 	/**
-	 * Cancels a statement that was not sent in time, or whose result isn't there in time. One that is pipelined behind
-	 * others can't be cancelled yet, so this is tried again.
+	 * Cancels a statement that was not sent in time, or whose result isn't there in time. A statement that is pipelined
+	 * behind others can't be cancelled yet, so this is tried again.
 	 */
 	#abandon(query: PostgresJsQuery, item: StatementDeadline, sendBy: Milliseconds): void {
 		if (isUnsent(query)) {
@@ -182,8 +187,8 @@ function isMixedUp(error: unknown): boolean {
 }
 
 /**
- * Resets the backoff of postgres.js, which after each failed connection delays the next one, up to 20 seconds, although
- * requests are waiting.
+ * Resets the backoff of postgres.js: after a failed connection it delays the next attempt by up to 20 seconds, even
+ * while requests are waiting.
  */
 function resetBackoff({ options }: PostgresJsSql): void {
 	const shared: unknown = Reflect.get(options, 'shared')
@@ -204,14 +209,14 @@ interface PostgresJsQuery extends PromiseLike<unknown[][] & { readonly count: nu
 	cancel(): void
 }
 
-/** `state` is null until it is sent. */
+/** Whether a statement was not sent yet: until then, its `state` is null. */
 export function isUnsent(query: PostgresJsQuery): boolean {
 	return Reflect.get(query, 'state') === null
 }
 
 /**
- * Cancels a statement and replaces it by one without effect: postgres.js may be connecting for it, and if it then skipped
- * the statement, it would never use that connection.
+ * Cancels an unsent statement and replaces it with one that has no effect. postgres.js may already be connecting for
+ * it; if it then skipped the statement, it would never use the new connection.
  */
 function cancelUnsent(query: PostgresJsQuery): void {
 	if (!('strings' in query && 'args' in query)) return
@@ -220,8 +225,8 @@ function cancelUnsent(query: PostgresJsQuery): void {
 }
 
 /**
- * Cancels a running statement with our own request, as that of postgres.js fails by an unhandled rejection. With several
- * hosts it is sent to each: the wrong ones don't know the key.
+ * Cancels a running statement with a request of its own, because the request of postgres.js fails with an unhandled
+ * rejection. With several hosts the request is sent to each: the wrong ones don't know the key, so they ignore it.
  *
  * @returns whether the statement was running, so that a request was sent
  */
@@ -240,12 +245,14 @@ function addressesOf(options: object): { host: unknown; port: unknown; ssl: obje
 	)
 	if (!Array.isArray(hosts) || !Array.isArray(ports)) return []
 	const secure = sslOf(ssl)
-	// For a Unix socket it has the whole path.
+	// For a Unix socket, `path` is the whole path of the socket.
 	const folder = typeof path === 'string' ? path.replace(/\/\.s\.PGSQL\.\d+$/, '') : undefined
 	return hosts.map((host, at) => ({ host: folder ?? host, port: ports[at], ssl: secure }))
 }
 
-/** Translates its modes that don't verify certificates, so that the request reaches the same server as the statement. */
+/**
+ * Translates the modes of postgres.js that don't verify certificates, so that cancel requests don't verify them either.
+ */
 function sslOf(ssl: unknown): object | boolean {
 	if (ssl === 'require' || ssl === 'allow' || ssl === 'prefer') return { rejectUnauthorized: false }
 	return typeof ssl === 'object' && ssl !== null ? ssl : Boolean(ssl)
