@@ -88,7 +88,7 @@ function recordOf(selected: readonly Selected[], alias: string): RecordSql {
 	return { expressions: [concatOf(parts)], json }
 }
 
-/** @throws TypeError for a record above `max_allowed_packet`, which is NULL, with a warning */
+/** @throws TypeError if the record is NULL because it is larger than `max_allowed_packet` */
 function jsonOf([text]: readonly unknown[]): string {
 	if (typeof text === 'string') return text
 	throw new TypeError(
@@ -96,13 +96,13 @@ function jsonOf([text]: readonly unknown[]): string {
 	)
 }
 
-/** Escapes by `!`, as a backslash depends on the `sql_mode`. */
+/** Escapes by `!`, because the meaning of a backslash depends on the `sql_mode`. */
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 	const { type, charset, ignoresCase, sql: columnSql } = mysqlColumn(column)
-	// Geometries are searched as text, as the value needn't be a geometry.
+	// Geometries are searched as text, because the value needn't be a geometry.
 	const ref = type === 'other' ? columnSql.exact(refOf(column, alias)) : refOf(column, alias)
 	if (!holds(charset, match.value)) {
-		// False, and unknown for null.
+		// The character set can't represent the text: false for all values, unknown for NULL.
 		sql.add(`${ref} <> ${ref}`)
 		return
 	}
@@ -145,19 +145,19 @@ const CHARACTERS: Readonly<Record<string, RegExp>> = {
 	ucs2: /^[\0-\uffff]*$/u,
 }
 
-/** Whether a character set can represent a text: if not, comparing with it is an error. */
+/** Whether a character set can represent a text; if not, comparing a column with the text is an error. */
 function holds(charset: string | undefined, text: string): boolean {
 	if (charset === undefined || charset === 'utf8mb4') return true
 	return CHARACTERS[charset]?.test(text) ?? true
 }
 
-/** Leaves out texts that the column's character set can't represent, as no record has them. */
+/** Leaves out texts that the column's character set can't represent: no record has them. */
 const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const { charset, sql: columnSql } = mysqlColumn(column)
 	const ref = refOf(column, alias)
 	const possible = values.filter((value) => typeof value !== 'string' || holds(charset, value))
 	if (possible.length === 0) {
-		// False, and unknown for null.
+		// No value is possible: false for all records, unknown for NULL.
 		sql.add(`${ref} <> ${ref}`)
 		return
 	}
@@ -178,7 +178,10 @@ const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	sql.add(')')
 }
 
-/** Less than half of MySQL's limit of 65,535, as a list and its total may both have them; beyond, values are literals. */
+/**
+ * Maximum number of placeholders; beyond it, values are literals. Less than half of MySQL's limit of 65,535, because a
+ * list and its total may both contain the values.
+ */
 const MAX_PLACEHOLDERS = 30_000
 
 /** A literal that is independent of the `sql_mode` and the session. */

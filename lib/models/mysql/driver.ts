@@ -23,8 +23,8 @@ import {
 } from './mysql2/connections.ts'
 
 /**
- * Per connection. The server allows 16,382 prepared statements in total, and clients choose filters: the limit keeps them
- * from exhausting what other programs need.
+ * Maximum number of prepared statements per connection. The server allows 16,382 in total, and clients choose filters:
+ * without this limit they could exhaust what other programs need.
  */
 const MAX_PREPARED = 200
 
@@ -36,7 +36,7 @@ const ROLLED_BACK: ReadonlySet<number> = new Set([1213, 1205, 1020, 1206, 1180, 
 
 const TWO_TO_64 = 2n ** 64n
 
-/** @throws TypeError for what is no object of mysql2 */
+/** @throws TypeError unless `database` is a pool, a pool cluster or a connection of mysql2 */
 export function driverOf(database: MysqlDatabase, timeoutSeconds: Seconds): MysqlDriver {
 	return new MysqlDriver(connectionsOf(database), timeoutSeconds)
 }
@@ -45,16 +45,16 @@ export class MysqlDriver implements Driver {
 	readonly #connections: Connections
 	readonly #waiting: WaitQueue<Connection>
 	readonly #deadlines: Deadlines
-	/** Shorter than the model's timeout, as the driver's errors are more precise. */
+	/** Shorter than the model's timeout, because this driver's errors are more precise. */
 	readonly #timeout: Milliseconds
 	/**
-	 * Timeout for a statement in the server. It is shorter than the driver's: abandoned statements would continue on
-	 * connections that no pool counts.
+	 * Timeout for a statement in the server. Shorter than the driver's timeout: otherwise abandoned statements would
+	 * continue on connections that no pool counts.
 	 */
 	readonly statementTimeout: Milliseconds
-	/** See `Server`; set after the server was queried. */
+	/** See `Server`; set once the server was queried. */
 	withSettings: (statement: Statement) => string = ({ text }) => text
-	/** `max_allowed_packet`: the server disconnects on larger ones, often before its error has arrived. */
+	/** `max_allowed_packet`: on a larger packet the server disconnects, often before its error has arrived. */
 	maxPacketBytes: Bytes = Number.POSITIVE_INFINITY
 
 	constructor(connections: Connections, timeoutSeconds: Seconds) {
@@ -148,7 +148,8 @@ export class MysqlDriver implements Driver {
 
 	/** Releases the connection, or destroys it if its state is unknown. */
 	#releaseAfter(error: unknown, connection: Connection): void {
-		// The rest of a page that is too large is still being received; only a single connection has to wait for it.
+		// If a page is too large, the rest of it is still being received. A pool's connection is destroyed; a single
+		// connection, which has no `release`, must wait for the rest.
 		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
 		if (isReadOnly(error)) this.#connections.renew(connection)
 		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.destroy(connection)
@@ -189,7 +190,7 @@ function isRows(result: Result): result is readonly (readonly unknown[])[] {
 	return Array.isArray(result)
 }
 
-/** A generated key, which is unsigned, but mysql2 reads it as signed. */
+/** The digits of a generated key: it is unsigned, but mysql2 reads it as signed. */
 function digitsOf(insertId: number | string): string | undefined {
 	const digits = String(insertId)
 	if (digits === '0') return undefined
@@ -213,7 +214,7 @@ function preparedOn(connection: Connection): PreparedTexts<true> {
 	return prepared
 }
 
-/** False at the first use of a text, which must not evict those that are used repeatedly. */
+/** Whether a text stays prepared. Not at its first use: it must not evict texts that are used repeatedly. */
 function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	if (prepared.get(text) !== undefined) return true
 	if (!prepared.isSeenAgain(text)) return false
@@ -221,7 +222,7 @@ function staysPrepared(prepared: PreparedTexts<true>, text: string): boolean {
 	return prepared.get(text) !== undefined
 }
 
-/** Capability flag: changes report the rows they have matched, not only those they have modified. */
+/** Capability flag: changes report the rows they have matched, not only the rows they have modified. */
 const FOUND_ROWS = 2
 
 function assertFoundRows({ config }: Connection): void {
@@ -231,11 +232,11 @@ function assertFoundRows({ config }: Connection): void {
 	)
 }
 
-/** Allowance for the rest of the packet, and for a value that is neither text nor bytes. */
+/** Allowance for the rest of the packet (`OVERHEAD`), and for a value that is neither text nor bytes (`SMALL`). */
 const OVERHEAD: Bytes = 1_024
 const SMALL: Bytes = 16
 
-/** Whether a statement fits into a packet; texts are measured only if an upper bound doesn't. */
+/** Whether a statement fits into a packet. Texts are measured only if an upper bound of their size doesn't fit. */
 function fits(sql: string, values: readonly unknown[], maxBytes: Bytes): boolean {
 	let upperBound = sql.length + OVERHEAD
 	for (const value of values) upperBound += typeof value === 'string' ? value.length * 3 : sizeOf(value)

@@ -20,9 +20,9 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('invalid', 1411, 1416, 1690, 3037, 3140, 3141, 3548, 3854, 3988, 4079, 1153, 1301, 1118),
 	// Deadlock, lock wait timeout, changed since it was read, too many locks; killed; too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
-	// Statement timeout, rolled back: not `busy`, as an immediate retry would only add load.
+	// Statement timeout, rolled back: not `busy`, because an immediate retry would only add load.
 	...kind('unavailable', 1969, 3024),
-	// Error during commit: a Galera node lost the majority, and may have replicated the change before.
+	// Error during commit: a Galera node lost the majority, perhaps after it had replicated the change.
 	...kind('outcome_unknown', 1180),
 	// Access denied to a database, table, column or routine (which a trigger may call).
 	...kind('forbidden', 1044, 1142, 1143, 1370),
@@ -34,13 +34,13 @@ function kind(kind: ModelErrorKind, ...numbers: readonly number[]): [number, Mod
 	return numbers.map((number) => [number, kind])
 }
 
-/** `undefined` for a programming error. */
+/** Translates an error; `undefined` for a programming error. */
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (isUnsent(error) || isReadOnly(error)) return new ModelError('unavailable', [], error)
 	const number = numberOf(error)
 	const raised = raisedBy(error)
 	const known = number === undefined ? undefined : (KINDS.get(number) ?? (raised && 'refused'))
-	// Checked before `isLost`, as a server that rejects a packet disconnects, too.
+	// Checked before `isLost`, because a server that rejects a packet also disconnects.
 	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error, raised)
 	return isLost(error) ? new ModelError('outcome_unknown', [], error) : undefined
 }
@@ -52,10 +52,10 @@ const CLASSES: ReadonlySet<string> = new Set(
 	),
 )
 
-/** Numbers of `signal` and `resignal` without an explicit one. */
+/** Error numbers of `signal` and `resignal` that don't set one. */
 const SIGNALED: ReadonlySet<number> = new Set([1643, 1644])
 
-/** The error that a `signal`, mostly of a trigger, has raised. */
+/** The error that `signal`, usually in a trigger, has raised. */
 function raisedBy(error: unknown): RaisedError | undefined {
 	if (!(error instanceof Error)) return undefined
 	const code: unknown = Reflect.get(error, 'sqlState')
@@ -83,8 +83,8 @@ function fieldsOf(kind: ModelErrorKind, error: unknown, table: Table): readonly 
 }
 
 /**
- * Parses `Duplicate entry '…' for key 'name'`, or `'table.name'`, from its end, as the value before may look the same;
- * works in any language.
+ * Finds the key in `Duplicate entry '…' for key 'name'`, or `'table.name'`, in any language. Compares the end of the
+ * message, because the value before the key may look like a key.
  */
 function keyOf(message: string, { constraints }: Table): Constraint | undefined {
 	const keys = constraints.filter(({ kind }) => kind === 'primary' || kind === 'unique')
@@ -100,7 +100,10 @@ const COLUMN = new RegExp(
 	'g',
 )
 
-/** Parses `… CONSTRAINT "name" FOREIGN KEY …`; 1452 is about a missing parent, others about a key of another table. */
+/**
+ * Parses `… CONSTRAINT "name" FOREIGN KEY …` of error 1452, a missing parent; other errors are about a key of another
+ * table.
+ */
 function foreignKeyOf(error: unknown, message: string, { constraints }: Table): Constraint | undefined {
 	if (numberOf(error) !== 1452) return undefined
 	const [, ticked, quoted] = FOREIGN_KEY.exec(message) ?? []
@@ -122,7 +125,9 @@ function checkOf(message: string, table: Table): readonly string[] {
 	return table.columns.some(({ name }) => name === column) ? [column] : []
 }
 
-/** The last name in the message, perhaps with that of the table; a value before it may look the same. */
+/**
+ * Finds the column that is named last, perhaps with its table's name. A value before it may look like a column's name.
+ */
 function columnOf(message: string, { columns }: Table): readonly string[] {
 	const [, bare, ticked, quoted] = [...message.matchAll(COLUMN)].at(-1) ?? []
 	const name = bare ?? unquoted(ticked, quoted)
@@ -158,7 +163,10 @@ const LOST: ReadonlySet<unknown> = new Set([
  */
 const ENDED: ReadonlySet<number> = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
-/** The server has become read-only, or is a Galera node without a majority: new connections may lead to a writable one. */
+/**
+ * The server has become read-only, or is a Galera node without a majority. New connections may lead to a writable
+ * server.
+ */
 const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
 
 /** Message of mysql2, without a code, if the connection was closed before the statement was sent. */

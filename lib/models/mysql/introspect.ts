@@ -22,7 +22,7 @@ interface Listing {
 	readonly isView: boolean
 }
 
-/** The tables and views of a database, by default of the pool's. */
+/** Lists the tables and views of a database, by default the pool's. */
 export async function listTables(
 	driver: Driver,
 	server: Server,
@@ -68,7 +68,7 @@ function find(listings: readonly Listing[], { schema, name }: TableName, { folds
 	)
 }
 
-/** Reads everything about a table but its key. */
+/** Reads everything about a table except its key. */
 export async function describe(
 	driver: Driver,
 	server: Server,
@@ -91,7 +91,7 @@ export async function describe(
 	return { schema, name, columns, constraints, isView, primary, unique: uniqueColumns(indexes) }
 }
 
-/** With a binary comparison, as `information_schema` ignores case, by which alone tables may differ. */
+/** Compares names as binary: `information_schema` ignores case, but tables' names may differ only in case. */
 function ofTable(prefix: string, schema = 'table_schema'): string {
 	const name = `${prefix}table_name`
 	return `${prefix}${schema} = ? and ${name} = ? and cast(${name} as binary) = cast(? as binary)`
@@ -108,7 +108,7 @@ const INDEXES = `select index_name, column_name, nullable from information_schem
 const FOREIGN_KEYS = `select constraint_name, column_name from information_schema.key_column_usage
 	where ${ofTable('')} and referenced_table_name is not null order by constraint_name, ordinal_position`
 
-/** MySQL's `check_constraints` doesn't have the table's name. */
+/** MySQL's `check_constraints` doesn't have the table's name, so it is joined. */
 function checksText({ isMariaDb }: Server): string {
 	if (isMariaDb) {
 		return `select constraint_name, check_clause from information_schema.check_constraints
@@ -122,14 +122,17 @@ function checksText({ isMariaDb }: Server): string {
 
 const JSON_VALID = new RegExp(`^json_valid\\(${QUOTED_NAME}\\)$`, 'i')
 
-/** The column of a check by which MariaDB marks a text as JSON. */
+/** The column of a `json_valid` check, which MariaDB adds to a text column that is declared as JSON. */
 function jsonColumn(clause: string): string[] {
 	const [, ticked, quoted] = JSON_VALID.exec(clause) ?? []
 	const name = unquoted(ticked, quoted)
 	return name === undefined ? [] : [name]
 }
 
-/** Groups rows of a constraint's name and a column's name, which is null for an expression in an index. */
+/**
+ * Groups rows by their constraint. A row has a constraint's name and a column's name, or null for an expression in an
+ * index.
+ */
 function grouped(
 	rows: readonly (readonly unknown[])[],
 	kindOf: (name: string) => Constraint['kind'],
@@ -144,7 +147,9 @@ function grouped(
 	return Array.from(groups, ([name, columns]) => ({ name, kind: kindOf(name), columns }))
 }
 
-/** Not null columns that have a unique index of their own; also on a prefix of a text, which is even stricter. */
+/**
+ * Not-null columns with a unique index of their own. An index on a prefix of a text counts too: it is even stricter.
+ */
 function uniqueColumns(rows: readonly (readonly unknown[])[]): string[] {
 	const parts = new Map<unknown, number>()
 	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
@@ -165,7 +170,10 @@ function ansiQuoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Adds the key. Without `returning`, the server reports only auto-increment keys, so a key's default is not usable. */
+/**
+ * Adds the key. Without `returning`, the server reports only auto-increment keys, so no other default of the key is
+ * usable.
+ */
 export function withTableKey(table: Described, key: string, { returnsInserted }: Server): Table {
 	const result: Table = withKey(table, key)
 	if (returnsInserted) return result
@@ -235,7 +243,7 @@ function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn 
 		sqlType: type,
 		nullable: String(isNullable).toUpperCase() === 'YES',
 		hasDefault: isAutoIncrement || isDefault(defaultValue, context.server.isMariaDb),
-		// MySQL's `DEFAULT_GENERATED` isn't a generated column, but one with an expression as its default.
+		// MySQL's `DEFAULT_GENERATED` means an expression as the default, not a generated column.
 		generated: /\b(virtual|stored|persistent)( generated)?\b/i.test(String(extra)),
 		maxLength: fieldType === 'text' && length !== null ? Number(length) : undefined,
 		choices: type === 'enum' ? choicesOf(String(columnType)) : undefined,
@@ -253,7 +261,10 @@ function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn 
 	}
 }
 
-/** MariaDB has defaults as SQL, MySQL has literals as bare text. */
+/**
+ * Whether a column has a default. MariaDB lists defaults as SQL, where NULL means none; MySQL lists literals as bare
+ * text.
+ */
 function isDefault(value: unknown, isMariaDb: boolean): boolean {
 	return value !== null && value !== undefined && !(isMariaDb && String(value).toUpperCase() === 'NULL')
 }

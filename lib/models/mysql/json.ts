@@ -1,6 +1,6 @@
 /**
- * SQL of MySQL and MariaDB that converts columns to JSON, for records and cursors, and by which values are sent, compared
- * and sorted: a `ColumnSql` for each column. Also quotes names and literals.
+ * A `ColumnSql` for each column: the SQL that converts the column to JSON, for records and cursors, and that sends,
+ * compares and sorts its values. Also quotes names and literals.
  */
 
 import { RawJson } from '../../wire/raw-json.ts'
@@ -15,16 +15,16 @@ export type Parts = readonly Part[]
 
 /** `ref` is the column's quoted name with its alias. */
 interface ColumnSql {
-	/** Its JSON, if it isn't null. */
+	/** The JSON of a value that isn't null. */
 	json(ref: string): Parts
-	/** Its JSON in a cursor, with full precision, if it isn't null. */
+	/** The JSON of a value that isn't null, for a cursor: with full precision. */
 	cursor(ref: string): Parts
-	/** A number or text that the driver doesn't convert. */
+	/** The value as a number or text that the driver doesn't convert. */
 	exact(ref: string): string
-	/** An expression that sorts in the same order as the column is compared with values. */
+	/** An expression that sorts values in the order in which the column compares them. */
 	order(ref: string): string
 	readonly placeholder: string
-	/** The placeholder of a value that needs another one; else `undefined`. */
+	/** The placeholder of a value that needs a different one from `placeholder`; else `undefined`. */
 	placeholderOf?(value: Value): string | undefined
 	bind(value: Exclude<Value, null>): unknown
 }
@@ -68,7 +68,7 @@ export function concatOf(parts: Parts): string {
 	return `concat(${written.join(',')})`
 }
 
-/** A column's JSON within a `concat`, null included: `concat` of anything with NULL is NULL. */
+/** A column's JSON within a `concat`. NULL becomes `null`; otherwise the whole `concat` would be NULL. */
 export function jsonParts({ sql, nullable }: MysqlColumn, ref: string, form: 'json' | 'cursor'): Parts {
 	const parts = sql[form](ref)
 	if (!nullable) return parts
@@ -77,7 +77,9 @@ export function jsonParts({ sql, nullable }: MysqlColumn, ref: string, form: 'js
 	return [{ sql: `if(${ref} is not null,${whole},'null')` }]
 }
 
-/** Removes line breaks from JSON: those of base64, which are invalid; all others are between values, as texts escape them. */
+/**
+ * Removes line breaks from JSON. Those in base64 are invalid; all others are between values, because texts escape them.
+ */
 export function withoutLineBreaks(json: string): string {
 	return json.replaceAll('\n', '')
 }
@@ -86,7 +88,7 @@ export function columnSql(column: Column, details: TypeDetails): ColumnSql {
 	return { ...defaults(column), ...byType(column, details) }
 }
 
-/** The default: a text. */
+/** The SQL of a text, the default. */
 function defaults({ name }: Column): ColumnSql {
 	return {
 		...jsonAndCursor((ref) => [{ sql: `json_quote(${ref})` }]),
@@ -151,7 +153,7 @@ function integers({ isZeroPadded }: TypeDetails): Partial<ColumnSql> {
 	return { ...jsonAndCursor(isZeroPadded ? added : whole), bind: (value) => value }
 }
 
-/** Without the cast, the bits would be those of the text's bytes. */
+/** Without the cast, the server would take the bytes of the value's text as the bits. */
 const bits: Partial<ColumnSql> = {
 	...jsonAndCursor(added),
 	exact: (ref) => asText(sum(ref)),
@@ -159,7 +161,7 @@ const bits: Partial<ColumnSql> = {
 	bind: String,
 }
 
-/** Sent as texts, as numbers of JavaScript lose digits, and cast to be compared as integers. */
+/** Sent as text, because JavaScript's numbers lose digits, and cast so that they are compared as integers. */
 function bigints(
 	{ asText: isText, sqlType }: Column,
 	{ isUnsigned, isZeroPadded }: TypeDetails,
@@ -175,7 +177,7 @@ function bigints(
 	}
 }
 
-/** `+0e0` converts a float to a double; otherwise it is written with six digits. */
+/** `+0e0` converts a float to a double; without it, a float is written with six digits. */
 function floats({ name }: Column): Partial<ColumnSql> {
 	const double = (ref: string): string => `${ref}+0e0`
 	return {
@@ -195,13 +197,16 @@ function decimals({ precision, scale, isZeroPadded }: TypeDetails): Partial<Colu
 	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${maxScale}))` }
 }
 
-/** The database inserts line breaks, and takes seconds to remove those of a megabyte: `withoutLineBreaks` does that. */
+/**
+ * `to_base64` inserts line breaks. Removing them in SQL takes seconds per megabyte, so `withoutLineBreaks` removes them
+ * here.
+ */
 const bytes: Partial<ColumnSql> = {
 	...jsonAndCursor((ref) => inQuotes(`to_base64(${ref})`)),
 	bind: (value) => (value instanceof Uint8Array ? bufferOf(value) : value),
 }
 
-/** An enum is sorted by its number, but compared as a text. */
+/** An enum is sorted by its number, but compared as text; `concat` makes it sort as text, too. */
 const choices: Partial<ColumnSql> = { exact: asText, order: (ref) => `concat(${ref})` }
 
 const others: Partial<ColumnSql> = {
@@ -210,7 +215,7 @@ const others: Partial<ColumnSql> = {
 	order: (ref) => `concat(${ref})`,
 }
 
-/** The server converts malformed text to NULL; `coalesce` makes it the empty text, which is an error. */
+/** The server converts malformed text to NULL; `coalesce` replaces that by the empty text, which is an error. */
 const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	...jsonAndCursor((ref) => [{ sql: `json_quote(st_astext(${ref}))` }]),
 	exact: (ref) => `st_astext(${ref})`,
@@ -223,7 +228,7 @@ const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 	},
 })
 
-/** A Buffer over the same memory, as mysql2 doesn't accept a Uint8Array. */
+/** A Buffer over the same memory, because mysql2 doesn't accept a Uint8Array. */
 function bufferOf(bytes: Uint8Array): Buffer {
 	return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -246,8 +251,8 @@ function datetimes(scale: number): Partial<ColumnSql> {
 }
 
 /**
- * TIMESTAMP is read in the session's time zone, so it is converted from its seconds since 1970. Values are sent in UTC and
- * converted to the session's time zone.
+ * The server returns TIMESTAMP in the session's time zone, so the UTC time is computed from its seconds since 1970.
+ * Values are sent in UTC and converted to the session's time zone.
  */
 function instants({ scale, timestampEnd }: TypeDetails): Partial<ColumnSql> {
 	const utc = (ref: string): string => `timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second`
@@ -276,8 +281,9 @@ function orZero(ref: string, parts: Parts): Parts {
 const FIRST_INSTANT = '1970-01-01 00:00:01'
 
 /**
- * The server doesn't convert values outside the range of TIMESTAMP to the session's time zone, so one near its end could
- * become a valid one some hours away. Values further out are compared correctly, and rejected when stored.
+ * The server doesn't convert values outside the range of TIMESTAMP to the session's time zone, so a value near the
+ * range's end could become a valid one some hours away. Such values are replaced by values far outside the range, which
+ * are compared correctly, and rejected when stored.
  */
 function instantText(text: string, timestampEnd: string): string {
 	if (text < FIRST_INSTANT) return '0001-01-01 00:00:00'
@@ -315,8 +321,8 @@ export function unquoted(ticked: string | undefined, quoted?: string): string | 
 }
 
 /**
- * A string literal. Texts with backslashes, which depend on NO_BACKSLASH_ESCAPES, or beyond ASCII, which depends on the
- * session's character set, are written as bytes.
+ * A string literal. Texts with backslashes, which depend on NO_BACKSLASH_ESCAPES, or with anything but printable ASCII,
+ * which depends on the session's character set, are written as bytes.
  */
 function literal(text: string): string {
 	if (/^[\x20-\x5b\x5d-\x7e]*$/.test(text)) return `'${text.replaceAll("'", "''")}'`

@@ -16,8 +16,8 @@ const FAR = 100
 const LARGE = 1000
 
 /**
- * Writes and reads lists of limit + 1 records: their JSON, the cursor of each, and the total. Not by an aggregate: MariaDB
- * truncates it at `group_concat_max_len`, and in MySQL it has no order.
+ * Writes and reads lists of limit + 1 records: each record's JSON and cursor, and the total. Not by an aggregate:
+ * MariaDB truncates aggregates at `group_concat_max_len`, and MySQL's JSON aggregates have no order.
  */
 export class Lists {
 	readonly #recordSql: Dialect['record']
@@ -47,12 +47,12 @@ export class Lists {
 		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
 		if (isFar) writePage(sql, parts, isKeyed)
 		else writeSource(sql, parts, [parts.where, parts.after])
-		// By the columns of the subselect: by those of the table, the database would sort the texts again.
+		// Sorted by the subselect's columns: by the table's, the database would sort the texts again.
 		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
 		if (!isFar) writeLimit(sql, parts)
 	}
 
-	/** Cached, as a model passes the same array for a selection each time. */
+	/** Cached, because a model passes the same array for a selection each time. */
 	#record({ selected }: ListParts): RecordSql {
 		let record = this.#records.get(selected)
 		if (record === undefined) {
@@ -74,13 +74,13 @@ export class Lists {
 		return cursor
 	}
 
-	/** @throws ModelError `too_large`, also for a record above `max_allowed_packet`, which is NULL, with a warning */
+	/** @throws ModelError `too_large`, also if a record is NULL because it is larger than `max_allowed_packet` */
 	read({ rows }: Rows, parts: ListParts): Listed {
 		const { limit, total, maxBytes } = parts
 		const { json } = this.#record(parts)
 		const [first] = rows
-		// With a total there is always a row, which has no key if there are no records. Its JSON may exist nevertheless, if
-		// all selected fields can be null.
+		// With a total there is always a row. If there are no records, the row has no key, but it may have JSON if all
+		// selected fields can be null.
 		const isEmpty = first === undefined || (total && Number(first[3]) === 1)
 		const end = isEmpty ? 0 : Math.min(rows.length, limit)
 		let text = '['
@@ -101,7 +101,7 @@ export class Lists {
 	}
 }
 
-/** Left-joined with the page, so that an empty page has a total, too. */
+/** Writes the total, left-joined with the page, so that an empty page has a total, too. */
 function writeCount(sql: Sql, parts: ListParts): void {
 	sql.add('(select count(*) as n from ')
 	writeSource(sql, parts, [parts.where])
@@ -109,8 +109,8 @@ function writeCount(sql: Sql, parts: ListParts): void {
 }
 
 /**
- * Writes the subselect of a page: its keys and sort columns, which an index may cover, or, without a unique index on the
- * key, whole rows. `straight_join` as the optimizer may otherwise read the whole table.
+ * Writes the subselect of a page: its keys and sort columns, which an index may cover. Without a unique index on the
+ * key it selects whole rows. Without `straight_join`, the optimizer might read the whole table.
  */
 function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 	sql.add(`(select ${isKeyed ? keyColumns(parts) : 'b.*'} from `)
@@ -159,7 +159,7 @@ function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 	write(offset)
 }
 
-/** An expression of the JSON array of a record's sort values. */
+/** An expression for the JSON array of a record's sort values. */
 function cursorOf(order: ListParts['order']): string {
 	const parts: Part[] = []
 	let before = '['

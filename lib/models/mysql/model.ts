@@ -1,4 +1,6 @@
-/** `MysqlModel`: a table or view of MySQL 8 or MariaDB 10.5 and later as a `Model`, over the user's own mysql2. */
+/**
+ * `MysqlModel`: a table or view of MySQL 8, or MariaDB 10.5 and later, as a `Model`, over the user's own mysql2 pool.
+ */
 
 import type { Seconds } from '../../base/time.ts'
 import { primaryKey } from '../sql/key.ts'
@@ -24,16 +26,18 @@ export type { MysqlDatabase } from './mysql2/connections.ts'
 export type MysqlOptions = TableOptions
 
 /**
- * Text is compared by the column's collation: with the usual ones, `eq`, `in` and sorting ignore case. Only ids, and the
- * conditions of a handler's scope, are always compared exactly. DATETIME columns are in UTC.
+ * A table or view of MySQL or MariaDB as a model. Text is compared by the column's collation: with the usual ones,
+ * `eq`, `in` and sorting ignore case. Only ids, and the conditions of a handler's scope, are always compared exactly.
+ * DATETIME columns are in UTC.
  */
 export class MysqlModel extends SqlModel {
 	/**
-	 * Reads columns, types, key and constraints of a table from the database: `article`, `blog.article`, or in backticks any
-	 * name. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or one connection.
+	 * Opens a table or view, named `article`, `blog.article`, or any name in backticks: reads its columns, types, key and
+	 * constraints. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or one connection.
 	 *
-	 * @throws TypeError if there is no such table or no key, for a wrong option, and for sessions with unsuitable settings;
-	 * the error of mysql2 if the database can't be reached
+	 * @throws TypeError if there is no such table or no key, for a wrong option, and for sessions with unsuitable
+	 *   settings
+	 * @throws the error of mysql2 if the database can't be reached
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(database: MysqlDatabase, table: string, options: MysqlOptions = {}): Promise<MysqlModel> {
@@ -45,8 +49,8 @@ export class MysqlModel extends SqlModel {
 	}
 
 	/**
-	 * Opens every table of the pool's database that has a primary key of one column, an integer, a uuid or a text; returns
-	 * them by name. Open others, and views, one by one with their `key`.
+	 * Opens all tables of the pool's database, except those without a primary key of one column, an integer, a uuid or a
+	 * text; returns the models by table name. Open other tables, and views, one by one with `key`.
 	 */
 	static async openAll(
 		database: MysqlDatabase,

@@ -18,8 +18,8 @@ export interface TypeDetails {
 }
 
 /**
- * Values of these types besides dates and times of day: dates with month, day or everything zero (TIMESTAMP: only
- * everything), and times from -838 to 838 hours.
+ * Values of these types that aren't dates or times of day: dates whose month or day is zero, or that are zero
+ * altogether (the only ones in TIMESTAMP), and times from -838 to 838 hours.
  */
 export const BESIDES: Readonly<Record<string, RegExp>> = {
 	date: /^\d{4}-(?:00-[0-3]\d|(?:0[1-9]|1[0-2])-00)$/,
@@ -63,7 +63,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 	vector: 'bytes',
 }
 
-/** JavaScript's numbers hold integers of so many bits exactly. */
+/** JavaScript's numbers hold integers of up to this many bits exactly. */
 const EXACT_BITS = 53
 
 export function fieldOf(
@@ -116,8 +116,8 @@ export function choicesOf(enumType: string): readonly string[] {
 }
 
 /*
- * Well-known text of geometries. The servers convert malformed ones to NULL, and ignore what follows a geometry, so these are
- * rejected before they are sent.
+ * Well-known text of geometries. The servers convert malformed text to NULL, and ignore what follows a geometry, so
+ * both are rejected before they are sent.
  */
 const SHAPES = [
 	'point',
@@ -130,7 +130,7 @@ const SHAPES = [
 	'geomcollection',
 ]
 
-/** Column types. */
+/** Column types of geometries. */
 export const GEOMETRIES: ReadonlySet<string> = new Set([...SHAPES, 'geometry'])
 
 const NAMES: ReadonlySet<string> = new Set([...SHAPES, 'empty'])

@@ -14,7 +14,7 @@ export type MysqlDatabase =
 	| { execute(...args: never[]): unknown }
 	| { getConnection(...args: never[]): unknown; of(...args: never[]): unknown }
 
-/** Options of a statement; they override those of the user's pool which change the form of rows. */
+/** Options of a statement; they override options of the user's pool that change the form of rows. */
 export interface StatementOptions {
 	readonly sql: string
 	readonly values?: readonly unknown[]
@@ -35,7 +35,10 @@ export type Callback = (error: unknown, result?: Result) => void
 
 /** A connection of mysql2 with the callback API. */
 export interface Connection {
-	/** Prepares the text, until `unprepare`. Without a callback it returns a command that emits events. */
+	/**
+	 * Prepares the text, which stays prepared until `unprepare`. Without a callback it returns a command that emits
+	 * events.
+	 */
 	execute(options: StatementOptions, callback?: Callback): unknown
 	query(options: StatementOptions, callback?: Callback): unknown
 	unprepare(options: StatementOptions): unknown
@@ -46,11 +49,11 @@ export interface Connection {
 	removeListener(event: 'error', listener: (error: unknown) => void): unknown
 	readonly stream?: { destroy?(): void } | undefined
 	readonly config?: { readonly clientFlags?: number } | undefined
-	/** The texts that stay prepared on it; set by us. */
+	/** The texts that stay prepared on it; set by `driver.ts`. */
 	[PREPARED]?: PreparedTexts<true>
 }
 
-/** A property of the connection, as all models over a pool share its prepared statements. */
+/** The property of a connection for its prepared statements; there because all models over a pool share them. */
 export const PREPARED: unique symbol = Symbol('verbena.prepared')
 
 /** A source of connections. Each one is either released or destroyed. */
@@ -59,7 +62,7 @@ export interface Connections {
 	release(connection: Connection): void
 	/** For a connection that is broken, or in an unknown state. */
 	destroy(connection: Connection): void
-	/** Replaces a connection to a server that is read-only since a failover, and all older ones. */
+	/** Replaces a connection to a server that became read-only in a failover, and all older connections. */
 	renew(connection?: Connection): void
 }
 
@@ -67,7 +70,7 @@ interface Pool {
 	readonly getConnection: GetConnection<Connection>
 }
 
-/** @throws TypeError for what is no object of mysql2 */
+/** @throws TypeError unless `database` is a pool, a pool cluster or a connection of mysql2 */
 export function connectionsOf(database: MysqlDatabase): Connections {
 	const core = coreOf(database)
 	if (core === undefined) {
@@ -157,7 +160,7 @@ class OneConnection implements Connections {
 		}
 	}
 
-	/** It can't be replaced. */
+	/** A single connection can't be replaced, so it is only released. */
 	renew(connection?: Connection): void {
 		if (connection !== undefined) this.release()
 	}
@@ -182,8 +185,8 @@ interface Command {
 }
 
 /**
- * Collects the rows of a command. Calls `callback` once: with the rows, the driver's error, or ModelError `too_large` as
- * soon as the rows before the last exceed `maxBytes`; later rows are dropped.
+ * Collects the rows of a command. Calls `callback` once: with the rows, the driver's error, or ModelError `too_large`
+ * as soon as the rows before the latest one exceed `maxBytes`. Later rows are dropped.
  */
 export function boundedRows(
 	connection: Connection,
@@ -212,7 +215,8 @@ export function boundedRows(
 			return
 		}
 		bytes += sizeOf(row[0])
-		// Only the cursors of the last two rows may be needed: the last record's, or that before the record behind the page.
+		// Only the cursors of the last two rows may be needed: the page's last record is the last row, or the one before it
+		// if an extra record follows the page.
 		const previous = rows.at(-2)
 		if (previous !== undefined) previous[1] = undefined
 		rows.push(row)

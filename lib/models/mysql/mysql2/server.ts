@@ -13,7 +13,7 @@ export interface Server {
 	readonly schema: string | undefined
 	/** Whether names of tables are case-insensitive. */
 	readonly foldsNames: boolean
-	/** The end of TIMESTAMP's range, exclusive, in UTC; later from MariaDB 11.5 on. */
+	/** The end of TIMESTAMP's range, exclusive, in UTC; it is later since MariaDB 11.5. */
 	readonly timestampEnd: string
 	/**
 	 * The statement's text with settings that apply only to it: strict mode for changes, and a timeout in the server. The
@@ -27,11 +27,11 @@ export interface Server {
 const FACTS = `select version(), @@session.sql_mode, @@session.character_set_client,
 	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet`
 
-/** Only one exists: MariaDB's, in seconds, or MySQL's, in milliseconds. 0 means none. */
+/** A server has only one of these: MariaDB's is in seconds, MySQL's in milliseconds; 0 means no timeout. */
 const TIMEOUTS = `show session variables where variable_name in ('max_statement_time', 'max_execution_time')`
 
 /**
- * @param timeout for statements, in the server
+ * @param timeout the longest that a statement may take in the server
  * @throws TypeError if the sessions have unsuitable settings
  */
 export async function askServer(driver: Driver, timeout: Milliseconds): Promise<Server> {
@@ -65,7 +65,7 @@ function textOf(value: unknown): string {
 	return value === null || value === undefined ? '' : String(value)
 }
 
-/** `8.0.36` as 80036; MariaDB has a prefix `5.5.5-` for old clients. */
+/** `8.0.36` as 80036. MariaDB may put `5.5.5-` in front, for old clients. */
 function numberOf(version: string): number {
 	const [, major = 0, minor = 0, patch = 0] = /^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
 	return Number(major) * 10_000 + Number(minor) * 100 + Number(patch)
@@ -81,8 +81,8 @@ function mustBeUtf8(client: string, results: string): void {
 }
 
 /**
- * The `sql_mode` for changes; `undefined` if the sessions are already strict. A session that isn't truncates values which
- * are too long or out of range, without an error.
+ * The `sql_mode` for changes; `undefined` if the sessions are already strict. A session that isn't strict silently
+ * truncates values that are too long or out of range.
  */
 function strictMode(mode: string): string | undefined {
 	const modes = mode.split(',').filter((name) => name !== '')
@@ -90,7 +90,7 @@ function strictMode(mode: string): string | undefined {
 	return `'${[...modes, 'STRICT_ALL_TABLES'].join(',')}'`
 }
 
-/** @param timeout `undefined` if the sessions already have one that is short enough */
+/** @param timeout `undefined` if the sessions already have a timeout that is short enough */
 function mariaDbSettings(
 	strict: string | undefined,
 	timeout: Milliseconds | undefined,
