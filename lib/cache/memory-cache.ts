@@ -11,9 +11,9 @@ import { type CacheEntry, KeyTable, Shares } from './shares.ts'
 /** Bounds of a `MemoryCache`, and its clock. */
 export interface MemoryCacheOptions {
 	/**
-	 * Maximum number of entries, from 1 to 8,000,000; above it, the least recently used value of `set` is evicted. No default:
-	 * a cache without a bound is a leak. An entry takes about 200 bytes beside its key and text, and so does each caller that
-	 * has entries.
+	 * Maximum number of entries, from 1 to 8,000,000; above it, the least recently used entry written by `set` is evicted, never
+	 * one of `add` or `increment`. No default: a cache without a bound is a leak. Each entry takes about 200 bytes in addition
+	 * to its key and text, and so does each caller that has entries.
 	 */
 	readonly max: number
 	/**

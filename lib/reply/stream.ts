@@ -1,6 +1,6 @@
 /**
- * Replies with bytes, streams or iterables. An iterable has records, which are sent as a JSON array, or texts. For
- * `reply.ts`.
+ * Replies with bytes, streams or iterables. An iterable has either records, sent as a JSON array, or texts and bytes,
+ * sent one after another. Used by `reply.ts`.
  */
 import type { Readable } from 'node:stream'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
@@ -240,7 +240,7 @@ class TimeSlice {
 	}
 }
 
-/** Microtasks after which a promise that is already resolved has called back. */
+/** After this many microtasks, the callbacks of a promise that was already settled have run. */
 const READY_MICROTASKS = 3
 
 /**

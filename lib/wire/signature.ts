@@ -163,8 +163,8 @@ function queryOf(target: string): string {
 }
 
 /**
- * Joins the lines of a field, without whitespace around each (RFC 9421 §2.1). Folded lines are refused by Node, and by
- * the base.
+ * Joins the lines of a field, without whitespace around each (RFC 9421 §2.1). Node refuses folded lines, and so
+ * does {@link signatureBase}.
  */
 function joined(lines: readonly string[]): string {
 	return lines.length === 1 ? trimmed(lines[0] ?? '') : lines.map(trimmed).join(', ')

@@ -132,7 +132,7 @@ describe('types: declarations', (test) => {
 		// @ts-expect-error a class is constructed without arguments: pass an instance
 		assert.throws(() => createServer({ n: Numbers, x: 5 }))
 		// @ts-expect-error a factory is synchronous
-		assert.throws(() => createServer({ n: async () => new Parent() }), /a factory is synchronous/)
+		assert.throws(() => createServer({ n: async () => new Parent() }), /a factory must be synchronous/)
 		// @ts-expect-error a misspelt option
 		assert.throws(() => createServer({}, { maxbody: 5 }), /createServer has no option maxbody/)
 		class Wrong extends RestHandler {

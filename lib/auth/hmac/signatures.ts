@@ -25,7 +25,7 @@ const MAX_SIGNATURES = 4
 export interface SentSignature {
 	/** The covered components, with the signature's parameters. */
 	readonly covered: InnerList
-	/** Names of the components that are covered as a whole: with the parameter `key`, only one member of a field is. */
+	/** Names of the components that are covered as a whole: not those with the parameter `key`, which covers one member of a field. */
 	readonly names: readonly string[]
 	readonly bytes: Uint8Array
 	readonly keyid: string

@@ -60,14 +60,14 @@ const prefixText = such<string>(
  *     await cache.add('nonce:1', true, 60) // true
  *     createServer({ blog: new Blog() }, { cache })
  *
- * - Each method is one atomic command: of all processes that `add` a key exactly one gets `true`, and each `increment`
- *   returns another number. GET, SET, DEL, EVAL and EVALSHA are used, and CONFIG GET or INFO.
+ * - Each method is one atomic command: if several processes `add` the same key, exactly one gets `true`, and each
+ *   `increment` returns another number. GET, SET, DEL, EVAL and EVALSHA are used, and CONFIG GET or INFO.
  * - Every call settles within `timeoutSeconds` (plus a sixteenth, because the timer is coarse). If Redis is down, silent, loading,
  *   or replies with anything this cache can't have stored, the call rejects with `CacheUnavailable`: immediately if Redis has
  *   failed for longer than the timeout. The cache works again when the client has reconnected.
  * - After a `CacheUnavailable` it isn't known whether a `set`, `delete`, `add` or `increment` was or will be carried out:
- *   ioredis repeats commands after a lost connection. An `add` that was carried out returns `false` the next time, so that
- *   a request relying on it is refused.
+ *   ioredis repeats commands after a lost connection. If an `add` was carried out after all, its repetition returns
+ *   `false`, and the request that relies on it is refused.
  * - If the server is a replica, such as a demoted primary, the connection is closed, and the client reconnects to the server
  *   that has the address by then. Until that server is a primary, writes are refused.
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. Unless it is

@@ -1,7 +1,7 @@
 /**
  * Warnings at mount about likely mistakes: methods that look like routes but aren't (`getArticle`, `GET_article`,
- * `fetch_article`, `get`), so their URLs are 404; and an `access` that drops the `'*'` of a parent class, which opens
- * its other methods to anyone. Logged by `controller.ts`.
+ * `fetch_article`, `get`), so their URLs are 404; and an `access` without the `'*'` that the parent
+ * class's has, so that anyone may call the methods it doesn't name. Logged by `controller.ts`.
  */
 import { prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'

@@ -249,7 +249,7 @@ export class MemoryModel extends LayerModel {
 	}
 }
 
-// Outside the class: a bundler renames a class that refers to itself.
+// Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function isMemoryModel(model: unknown): model is MemoryModel {
 	return model instanceof MemoryModel
 }

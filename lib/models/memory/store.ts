@@ -103,7 +103,7 @@ type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 export class Layer {
 	readonly #below: Layer | undefined
 	readonly #order: RowOrder
-	/** Changed rows by id; `undefined` for a row of the layer below that was deleted. */
+	/** Changed rows by id; `undefined` for a deleted row of the layer below. */
 	readonly #rows = new Map<string, Row | undefined>()
 	/** The index of unique constraints: ids by constraint and values. */
 	readonly #entries = new Map<string, string | undefined>()

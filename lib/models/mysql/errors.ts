@@ -18,9 +18,9 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('invalid', 1300, 1267, 1270, 1271, 1279),
 	// A wrong argument of a function; geometry, JSON; larger than the server accepts.
 	...kind('invalid', 1411, 1416, 1690, 3037, 3140, 3141, 3548, 3854, 3988, 4079, 1153, 1301, 1118),
-	// Deadlock, lock wait timeout, changed since it was read, too many locks; killed; too many prepared statements.
+	// Deadlock, lock wait timeout, changed since it was read, too many locks, killed, too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
-	// Statement timeout, rolled back: not `busy`, because an immediate retry would only add load.
+	// Statement timeout; the statement was rolled back. Not `busy`, because an immediate retry would only add load.
 	...kind('unavailable', 1969, 3024),
 	// Error during commit: a Galera node lost the majority, perhaps after it had replicated the change.
 	...kind('outcome_unknown', 1180),

@@ -78,7 +78,8 @@ export function jsonParts({ sql, nullable }: MysqlColumn, ref: string, form: 'js
 }
 
 /**
- * Removes line breaks from JSON. Those in base64 are invalid; all others are between values, because texts escape them.
+ * Removes line breaks from JSON. `to_base64` puts some into strings, where JSON forbids them; all others are whitespace
+ * between values, because texts have theirs escaped.
  */
 export function withoutLineBreaks(json: string): string {
 	return json.replaceAll('\n', '')
@@ -153,7 +154,7 @@ function integers({ isZeroPadded }: TypeDetails): Partial<ColumnSql> {
 	return { ...jsonAndCursor(isZeroPadded ? added : whole), bind: (value) => value }
 }
 
-/** Without the cast, the server would take the bytes of the value's text as the bits. */
+/** BIT columns. A value is sent as text; without the placeholder's cast, the server would store the text's bytes. */
 const bits: Partial<ColumnSql> = {
 	...jsonAndCursor(added),
 	exact: (ref) => asText(sum(ref)),

@@ -49,8 +49,8 @@ export class MysqlModel extends SqlModel {
 	}
 
 	/**
-	 * Opens all tables of the pool's database, except those without a primary key of one column, an integer, a uuid or a
-	 * text; returns the models by table name. Open other tables, and views, one by one with `key`.
+	 * Opens each table of the pool's database whose primary key is one column of an integer, uuid or text type; returns the
+	 * models by table name. Open other tables, and views, one by one with `key`.
 	 */
 	static async openAll(
 		database: MysqlDatabase,

@@ -119,8 +119,8 @@ export interface Dialect {
 	/** Whether comparing the column with this value would be an error, because the column can't hold the value. */
 	cantHold?(column: Column, value: Value): boolean
 	/**
-	 * Writes the condition that the key is one of `ids`. Its text should be the same for many numbers of ids, so that few
-	 * statements are prepared.
+	 * Writes the condition that the key is one of `ids`. The SQL text should depend as little as
+	 * possible on how many ids there are, so that few statements are prepared.
 	 */
 	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void
 	/**

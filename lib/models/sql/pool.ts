@@ -29,9 +29,9 @@ export class NoAnswer extends Error {
 export type GetConnection<Connection> = (callback: (error: unknown, connection?: Connection) => void) => void
 
 /**
- * FIFO queue of callers that wait for a connection. Pools keep timed-out callers in their own queue until a connection
- * is free, so the queue of an exhausted pool would grow with every request. Here the next caller takes over the pool
- * request of a caller that timed out.
+ * FIFO queue of callers that wait for a connection. The drivers' pools keep a caller in their own queue until a
+ * connection is free, even after it has timed out, so the queue of an exhausted pool would grow with every HTTP request.
+ * Here the next caller takes over the pending call of one that timed out.
  */
 export class WaitQueue<Connection> {
 	readonly #deadlines: Deadlines

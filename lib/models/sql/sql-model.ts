@@ -257,7 +257,7 @@ export class SqlModel implements Model {
 	}
 }
 
-// Outside the class: bundlers rename a class that refers to itself.
+// Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function transactionModel(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
 }

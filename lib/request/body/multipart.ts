@@ -86,7 +86,7 @@ function nextLine(bytes: Buffer, delimiter: Buffer, from: number): DelimiterLine
 	return undefined
 }
 
-/** Reads the rest of a line after a boundary: it is a delimiter only if the line ends there. */
+/** Reads what follows a boundary: `undefined` unless that is only `--`, blanks and the line's end, as in a delimiter. */
 function restOfLine(bytes: Buffer, start: number, after: number): DelimiterLine | undefined {
 	const last = bytes[after] === DASH && bytes[after + 1] === DASH
 	let at = last ? after + 2 : after

@@ -9,8 +9,8 @@ const MINUS = 45
 const ZERO = 48
 
 /**
- * The number `text[start, end)`, or `undefined`: an optional minus and 1 to 16 ASCII digits, within ±(2^53 - 1). Leading
- * zeros are allowed, and `-0` is 0.
+ * Parses `text[start, end)`: an optional minus and 1 to 16 ASCII digits, within ±(2^53 - 1); `undefined` if it is
+ * anything else. Leading zeros are allowed, and `-0` is 0.
  */
 export function parseNumber(text: string, start: number, end: number): number | undefined {
 	const negative = text.charCodeAt(start) === MINUS

@@ -144,8 +144,7 @@ export class PostgresJsDriver implements Driver {
 		const { text, values } = statement
 		const prepare = isKept(statement) && this.#names.of(text) !== undefined
 		if (prepare && this.#names.mustRenew()) this.renew()
-		// Declared as `never[]` to fit the types of postgres.js, which takes the strings, booleans and Buffers that `bind`
-		// makes.
+		// `never[]` only for the types of postgres.js: at run time it takes the strings, booleans and Buffers of `bind`.
 		const query = sql.unsafe(text, [...values] as never[], { prepare }).values()
 		const sendBy = this.#deadlines.clock() + this.#timeout * SEND_SHARE
 		const expire = () => this.#abandon(query, item, sendBy)
