@@ -7,7 +7,7 @@ import {
 	type Sql,
 	type TextMatch,
 } from '../sql/dialect.ts'
-import { type Column, type Table, tableName } from '../sql/table.ts'
+import { ALIAS, type Column, type Table, tableName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
@@ -35,7 +35,7 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		// mysql2 sends numbers as doubles, which MySQL 8 rejects as a limit.
 		bindNumber: String,
 		defaultOf: () => 'default',
-		record: recordOf,
+		record: (selected, alias) => (alias === ALIAS ? lists.record(selected) : recordOf(selected, alias)),
 		exact: (column, alias) => mysqlColumn(column).sql.exact(refOf(column, alias)),
 		orderTerm: ({ column, descending }, alias) => {
 			const ref = refOf(column, alias)

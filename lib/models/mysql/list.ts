@@ -37,7 +37,7 @@ export class Lists {
 	}
 
 	write(sql: Sql, parts: ListParts): void {
-		const { expressions } = this.#record(parts)
+		const { expressions } = this.record(parts.selected)
 		const isKeyed = this.#isKeyed
 		sql.maxBytes = parts.maxBytes
 		sql.add(`select ${expressions.join(', ')}, ${this.#cursor(parts)}`)
@@ -52,8 +52,8 @@ export class Lists {
 		if (!isFar) writeLimit(sql, parts)
 	}
 
-	/** Cached, because a model passes the same array for a selection each time. */
-	#record({ selected }: ListParts): RecordSql {
+	/** A record's SQL, cached: the plan and the lists of a selection pass the same array. */
+	record(selected: readonly Selected[]): RecordSql {
 		let record = this.#records.get(selected)
 		if (record === undefined) {
 			record = this.#recordSql(selected, 'b')
@@ -76,8 +76,8 @@ export class Lists {
 
 	/** @throws ModelError `too_large`, also if a record is NULL because it is larger than `max_allowed_packet` */
 	read({ rows }: Rows, parts: ListParts): Listed {
-		const { limit, total, maxBytes } = parts
-		const { json } = this.#record(parts)
+		const { selected, limit, total, maxBytes } = parts
+		const { json } = this.record(selected)
 		const [first] = rows
 		// With a total there is always a row. If there are no records, the row has no key, but it may have JSON if all
 		// selected fields can be null.

@@ -43,8 +43,10 @@ export function dialectOf(throughText: boolean, key: Column, lru: Lru): Dialect 
 	}
 }
 
+const QUOTING = { quote: quoteName }
+
 function nameOf(column: Column, alias: string): string {
-	return columnName({ quote: quoteName }, column, alias)
+	return columnName(QUOTING, column, alias)
 }
 
 function orderTerm({ column, descending }: OrderColumn, alias: string): string {
