@@ -111,7 +111,7 @@ function messageOf(limit: number | undefined, option: string, scope: CacheScope)
 		return `the cache has no room for more entries of this purpose: raise ${option} (now ${size})`
 	if (option === 'max') return `the cache holds ${size} entries that can't be evicted yet: raise max`
 	if (option === 'maxBytes')
-		return `the cache has no room within ${size} bytes, and evicts nothing early: raise maxBytes`
+		return `the cache has no room within ${size} bytes, and nothing more can be evicted yet: raise maxBytes`
 	return 'Redis is out of memory, and evicts nothing: raise its maxmemory'
 }
 

@@ -173,7 +173,7 @@ function filledPattern(call: string, pattern: string, params: readonly unknown[]
 		.split('/')
 		.map((segment) => segment.replace(/%[sd%]/g, fill))
 	if (at === params.length) return segments
-	throw new TypeError(`${call} has ${at} placeholders, got ${params.length} params`)
+	throw new TypeError(`${call}: expected ${at} params, got ${params.length}`)
 }
 
 const PLACEHOLDERS = {

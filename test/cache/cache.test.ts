@@ -16,7 +16,7 @@ describe('CacheFull', (test) => {
 	test('names maxBytes where that is what is full', () => {
 		assert.is(
 			new CacheFull(2_000, 'maxBytes').message,
-			'the cache has no room within 2000 bytes, and evicts nothing early: raise maxBytes',
+			'the cache has no room within 2000 bytes, and nothing more can be evicted yet: raise maxBytes',
 		)
 	})
 

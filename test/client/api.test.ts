@@ -374,7 +374,7 @@ describe('client(): what it refuses', (test) => {
 		['get', 'a/%d', ['x'], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [2 ** 53], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [1e21], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
-		['get', 'a/%s', ['x', 'y'], "api.get['a/%s'] has 1 placeholders, got 2 params"],
+		['get', 'a/%s', ['x', 'y'], "api.get['a/%s']: expected 1 params, got 2"],
 		['get', 'a/%s', ['..'], `${ID}".."`],
 		['get', 'a', [{ bdy: 1 }], `api.get.a has no option bdy: ${OPTIONS}`],
 		['get', 'a', [{ body: 1 }], 'api.get.a: a GET has no body, write query instead'],

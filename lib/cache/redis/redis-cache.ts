@@ -73,8 +73,8 @@ const prefixText = such<string>(
  * - The first `add` or `increment` on a connection, and then one a minute, reads `maxmemory-policy`. Unless it is
  *   `noeviction`, both methods reject with `CacheUnavailable`, because Redis could evict their entries.
  * - If Redis is out of memory, `set`, `add` and `increment` are refused with `CacheFull`. An existing entry stays.
- * - Each caller (a user, a signing key, a network) has a share of `maxBytes`, as in a `MemoryCache`. A caller that exceeds its
- *   share is refused alone, by a `CacheFull` with the `scope` `'caller'`.
+ * - Each caller (a user, a signing key, a network) has a share of `maxBytes`, as in a `MemoryCache`. Only the caller
+ *   that exceeds its share is refused, with a `CacheFull` whose `scope` is `'caller'`.
  * - Redis itself may lose nonces: at a restart without `appendonly yes` and `appendfsync always`, and at a failover to a
  *   replica.
  *
