@@ -157,11 +157,15 @@ function outages(): void {
 				await listening({ slow: handler }, {}, async ({ url }) => {
 					const leaving = new AbortController()
 					const gone = [1, 2, 3].map(() =>
-						fetch(new URL('/slow', url), { signal: leaving.signal }).catch(() => 'gone'),
+						fetch(new URL('/slow', url), { signal: leaving.signal }).then(
+							({ status }) => status,
+							() => 'gone',
+						),
 					)
 					await running(admin, 2)
 					leaving.abort()
-					assert.equal(await Promise.all(gone), Array(3).fill('gone'))
+					// On a machine that stalls, the timeout may come before the clients leave.
+					for (const outcome of await Promise.all(gone)) assert.ok(outcome === 'gone' || outcome === 503)
 				})
 				// Long before they would have ended by themselves.
 				await running(admin, 0)
