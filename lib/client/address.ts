@@ -27,13 +27,13 @@ export function collectionUrl(name: string, endpoint: string): string {
 /**
  * The URL of an API, without a trailing slash.
  *
- * @param whose the API's owner, for messages: `client()'s`
+ * @param owner begins messages: `client()'s`
  * @throws TypeError if the endpoint is not a URL path
  */
-export function endpointUrl(whose: string, endpoint: string): string {
+export function endpointUrl(owner: string, endpoint: string): string {
 	if (typeof endpoint !== 'string' || !ENDPOINT.test(endpoint) || !isUrl(endpoint))
 		throw new TypeError(
-			`${whose} endpoint must be a path, like '/blog', or 'https://example.org/blog', got ${shown(endpoint)}`,
+			`${owner} endpoint must be a path, like '/blog', or 'https://example.org/blog', got ${shown(endpoint)}`,
 		)
 	return endpoint.replace(/\/$/, '')
 }

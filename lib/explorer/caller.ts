@@ -15,8 +15,8 @@ const AUTHENTICATOR_TIMEOUT: Milliseconds = 2_000
 const CREDENTIALS = ['authorization', 'cookie', 'signature', 'x-api-key']
 
 /**
- * The authenticator that the request's credentials are meant for. At a handler's path, it is the handler's. For a map,
- * it is the server's, or else the one that all handlers share; `undefined` if they have several.
+ * The authenticator that the request's credentials are meant for: at a handler's path, the handler's; for the map of
+ * handlers, the server's, or else the one that all handlers share; `undefined` if they have several.
  */
 export function authenticatorFor(
 	{ app }: Exchange,

@@ -184,7 +184,7 @@ export class Health implements MountObserver {
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
 	}
 
-	/** @throws TypeError if the handler would get requests of the probes, or the probes requests of the handler */
+	/** @throws TypeError if the handler would get the probes' requests, or the probes the handler's */
 	check(typed: string, mount: Mount): void {
 		const own = this.#segments
 		const { path } = mount

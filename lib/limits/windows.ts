@@ -84,7 +84,7 @@ function resultOf(
 }
 
 interface Hint {
-	/** The slot to try next, taken longest ago. */
+	/** The slot to try next: the one taken longest ago. */
 	readonly next: number
 	/** When the taken slots will be free, soonest first. */
 	readonly ends: readonly Milliseconds[]

@@ -113,7 +113,10 @@ function strayValue({ name }: Hook, value: unknown): TypeError | undefined {
 	return new TypeError(`${name} returned ${kindOf(value)}: return a RestError to answer instead, or nothing`)
 }
 
-/** Answers `final`. The original error is logged, unless a hook has translated it into a 4xx error. */
+/**
+ * Answers `final`, the error after the hooks; `error` is what they were called with, `original` what was thrown. The
+ * original is logged, unless a hook has translated it into a 4xx error.
+ */
 function sealReplaced(exchange: Exchange, original: unknown, error: unknown, final: unknown): Reply {
 	if (final === error) return sealError(exchange, original, exchange.headerLines)
 	const lines = withAllow(exchange.headerLines, error, final)

@@ -244,8 +244,8 @@ class TimeSlice {
 const READY_MICROTASKS = 3
 
 /**
- * Whether a record is still awaited after this turn of the event loop: then the text so far is sent, so that a feed shows
- * each record when it comes.
+ * Whether a record is still pending after this turn of the event loop. If so, the text so far is sent, so that a feed
+ * shows each record when it arrives.
  */
 async function isSlow(pending: Promise<unknown>): Promise<boolean> {
 	let hasSettled = false

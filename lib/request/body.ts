@@ -154,8 +154,8 @@ export class Body {
 	}
 
 	/**
-	 * Fails the stream for a method that still reads it after the answer: node emits nothing more on the request then, not
-	 * even when the client disconnects.
+	 * Fails the stream. After the answer, node emits no event on the request when the client disconnects: a method that
+	 * still reads the body would wait for ever.
 	 */
 	destroyStream(error: Error): void {
 		this.#upload?.destroy(error)

@@ -90,8 +90,7 @@ export class TokenAuthenticator implements Authenticator {
 	}
 
 	/**
-	 * The response is the same for all reasons, because the reason would help guessing. It is only logged, without the
-	 * token.
+	 * The response doesn't depend on the reason, which would help guessing: the reason is only logged, without the token.
 	 */
 	#refusal(reason: string): RestError {
 		const cause = new Error(reason)
@@ -99,7 +98,7 @@ export class TokenAuthenticator implements Authenticator {
 			const message = `The key in ${this.#header} is not valid`
 			return new RestError('unauthorized', message, { headers: this.challenge, cause })
 		}
-		// Allowed because a token was sent: without one, the challenge has no error (RFC 6750 §3.1).
+		// `error` is only for requests that sent a token (RFC 6750 §3.1).
 		const headers = { 'WWW-Authenticate': `${this.challenge['WWW-Authenticate']}, error="invalid_token"` }
 		return new RestError('unauthorized', 'The bearer token is not valid', { headers, cause })
 	}

@@ -22,7 +22,7 @@ export type TokenUsers =
 	| ReadonlyMap<string, TokenUser>
 	| ((digest: string) => TokenUser | null | undefined | PromiseLike<TokenUser | null | undefined>)
 
-/** A token's user and expiry. Each request copies the outermost object of the user. */
+/** A token's user and expiry. Each request gets a shallow copy of the user. */
 interface CompiledToken {
 	readonly user: User
 	/** Milliseconds since 1970. */

@@ -168,7 +168,7 @@ local function giveBack(size, from)
 end
 `.trim()
 
-/** `SET NX`. Writes before it checks: then a replica refuses it, and a used nonce costs no more than without shares. */
+/** `SET NX`. Writes before it checks the share, so that replicas refuse it, and an existing key costs one command. */
 export const ADD = scriptOf(`
 local added = redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1], 'NX')
 if not added then return false end

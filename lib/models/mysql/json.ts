@@ -13,7 +13,7 @@ import { GEOMETRIES, isWellKnownText, type TypeDetails } from './types.ts'
 export type Part = { readonly text: string } | { readonly sql: string }
 export type Parts = readonly Part[]
 
-/** `ref` is the column's quoted name with its alias. */
+/** `ref` is the column's quoted name with the table's alias. */
 interface ColumnSql {
 	/** The JSON of a value that isn't null. */
 	json(ref: string): Parts
@@ -24,7 +24,7 @@ interface ColumnSql {
 	/** An expression that sorts values in the order in which the column compares them. */
 	order(ref: string): string
 	readonly placeholder: string
-	/** The placeholder of a value that needs a different one from `placeholder`; else `undefined`. */
+	/** The placeholder of a value that can't use `placeholder`; `undefined` for other values. */
 	placeholderOf?(value: Value): string | undefined
 	bind(value: Exclude<Value, null>): unknown
 }

@@ -72,7 +72,7 @@ export const LOOSE = 'loose'
 /** A column's `storage` for an array that was declared multidimensional. */
 export const NESTED = 'nested'
 
-/** Whether a type's `=` is loose with any collation: citext, char(n). */
+/** Whether a type's `=` ignores case or trailing blanks with any collation: citext, char(n). */
 export function isLoose(type: CatalogType): boolean {
 	return type.name === 'bpchar' || otherType(type) === 'text'
 }

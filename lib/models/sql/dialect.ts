@@ -88,9 +88,7 @@ export interface Dialect {
 	quote(name: string): string
 	/** The placeholder of the n-th value, from 1; with a cast if the database can't infer the type. */
 	placeholder(n: number, column: Column | undefined): string
-	/**
-	 * The placeholder of a value that needs a different one from its column's; statements with such values aren't cached.
-	 */
+	/** The placeholder of a value that can't use its column's. Statements with such values aren't cached. */
 	placeholderOf?(value: Value, column: Column): string | undefined
 	/** Converts a value to what the driver takes. */
 	bind(value: Value, column: Column): unknown
@@ -123,12 +121,9 @@ export interface Dialect {
 	 * possible on how many ids there are, so that few statements are prepared.
 	 */
 	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void
-	/**
-	 * Writes a condition that matches exactly this id. Left out if `=` on the key already does so: not with a
-	 * case-insensitive collation.
-	 */
+	/** Writes a condition that matches exactly this id; only for keys where `=` may match others, as by ignoring case. */
 	keyIs?(sql: Sql, key: Column, alias: string, id: string): void
-	/** Writes a condition that matches exactly this text. Dialects where `=` already does so don't implement it. */
+	/** Writes a condition that matches exactly this text; only for dialects where `=` may match others. */
 	exactly?(sql: Sql, column: Column, alias: string, text: string): void
 	/** Writes a whole list statement, which reads `countRead(parts)` records. */
 	list(sql: Sql, parts: ListParts): void

@@ -43,7 +43,7 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-/** All placeholders, if one of the values needs a different one from its column's; else `undefined`. */
+/** The placeholders, if a value needs another one than its column's default; `undefined` if none does. */
 function customPlaceholders(
 	{ dialect }: Subject,
 	given: readonly Column[],

@@ -25,7 +25,7 @@ export interface Writing {
 	readonly guardsBlobs: boolean
 }
 
-/** `name` is the column's quoted name, with its alias. */
+/** `name` is the column's quoted name with the table's alias. */
 function valueSql(column: Column, name: string, writing: Writing): string {
 	const { type, storage } = column
 	const sql = unguarded(column, name, writing)

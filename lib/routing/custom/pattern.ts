@@ -13,7 +13,7 @@ export interface Infix {
 
 /** How a segment with a matching prefix and suffix is split into the values of its placeholders. */
 export interface Shape {
-	/** Identifies the shape: it encodes all properties below. It has no two slashes in a row. */
+	/** Identifies the shape: it encodes all properties below. It never contains `//`, which separates names in a key. */
 	readonly name: string
 	/** Index of the segment in the path. */
 	readonly at: number

@@ -89,9 +89,9 @@ function splitTexts(
 interface Ends {
 	/** The rightmost position, or -1. */
 	last: number
-	/** The leftmost position that was searched for. */
+	/** The leftmost position found; for text the same as `last`, where the search stops. */
 	first: number
-	/** 1 at each such position; `undefined` for text, which only needs `last`. */
+	/** 1 at each position; `undefined` for text, which only needs `last`. */
 	readonly all: Uint8Array | undefined
 	/** Number of characters up to the next placeholder. */
 	readonly gap: number

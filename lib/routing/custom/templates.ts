@@ -55,7 +55,7 @@ export class TemplateIndex<V> {
 		return finalState(stateAt(state.prefixes, prefix), shape)
 	}
 
-	/** The templates that match a segment, in no order, linked by `next`. */
+	/** The templates that match a segment, unordered, linked by `next`. */
 	matching(text: string): Entry<V> | undefined {
 		this.#found = undefined
 		this.#searches++

@@ -181,7 +181,7 @@ export class PgConnections {
 		})
 	}
 
-	/** Whether an error concerns only the prepared statement. */
+	/** Whether an error concerns only the prepared statement; if so, later statements don't use it. */
 	#isOutdated(error: unknown, text: string, name: string): boolean {
 		const code = error instanceof Error && 'code' in error ? error.code : undefined
 		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
