@@ -9,8 +9,8 @@ import { sharedKey } from '../cache/shares.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Caller } from '../limits/rate-limit.ts'
 import type { Counter } from '../limits/windows.ts'
-import { checkStatus, headerLine } from '../reply/head.ts'
 import { headers, isStreamed, mountLines, pairsOf, type Reply } from '../reply/headers.ts'
+import { checkStatus, headerLine } from '../reply/set-headers.ts'
 
 const MAX_STORED_BODY: Bytes = 1_048_576
 /** How long records are stored. */

@@ -10,7 +10,6 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { sealError } from './error-reply.ts'
-import { applyOptions } from './head.ts'
 import {
 	ENVELOPE_START,
 	emptyReply,
@@ -24,6 +23,7 @@ import {
 	textReply,
 } from './headers.ts'
 import { sealResponse } from './response.ts'
+import { applyOptions } from './set-headers.ts'
 import { isIterable, isIterator, sealBytes, sealIterable, sealStream } from './stream.ts'
 import { disposeBody, isResponse, isWebStream } from './unsent.ts'
 import { jsonText, otherTypeOf, refuseError, refuseUnderType, textUnderType } from './value-text.ts'

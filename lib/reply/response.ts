@@ -4,7 +4,6 @@ import type { Bytes, Milliseconds } from '../base/time.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { bindReads } from '../observe/trace.ts'
 import type { ReplyOptions } from './custom-reply.ts'
-import { applyOptions, headerLine, isFraming, setStatus } from './head.ts'
 import {
 	BYTES_SAFETY,
 	BYTES_TYPE,
@@ -15,6 +14,7 @@ import {
 	type Reply,
 	statusOf,
 } from './headers.ts'
+import { applyOptions, headerLine, isFraming, setStatus } from './set-headers.ts'
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**

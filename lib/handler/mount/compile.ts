@@ -4,7 +4,7 @@ import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
 import type { Action } from '../../exchange/action.ts'
 import type { Hooks, IdempotencyKeys } from '../../exchange/exchange.ts'
-import { headerLine } from '../../reply/head.ts'
+import { headerLine } from '../../reply/set-headers.ts'
 import { RouteTable } from '../../routing/custom/custom-routes.ts'
 import type { RouteKey } from '../../routing/custom/pattern.ts'
 import {

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { CustomReply, reply } from '../../lib/reply/custom-reply.ts'
-import { checkStatus, headerLine } from '../../lib/reply/head.ts'
+import { checkStatus, headerLine } from '../../lib/reply/set-headers.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
-describe('reply/head', (test) => {
+describe('reply/set-headers', (test) => {
 	for (const status of [200, 201, 204, 299, 304, 404, 599]) {
 		test(`${status} is a status`, () => assert.is(checkStatus(status), status))
 	}
@@ -73,7 +73,7 @@ describe('reply/head', (test) => {
 	}
 })
 
-describe('reply/head: reply()', (test) => {
+describe('reply/set-headers: reply()', (test) => {
 	test('a promise is refused, as it would be answered as {}', () => {
 		assert.throws(() => reply(Promise.resolve(1)), /await it first/)
 	})
