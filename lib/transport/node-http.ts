@@ -3,7 +3,6 @@
  */
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Milliseconds } from '../base/time.ts'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
 import { isMapBehindRouter } from '../explorer/explorer.ts'
 import type { Watch } from '../observe/watch.ts'
@@ -11,13 +10,12 @@ import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
+import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
 import { type Outgoing, send } from './send.ts'
 import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
 
 /** Settings of node's server. */
-export interface HttpSettings {
-	readonly headersTimeout: Milliseconds
-	readonly keepAliveTimeout: Milliseconds
+export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */
 	readonly isLoopbackGuarded: boolean
 }
@@ -28,11 +26,7 @@ export type Listener = (request: Incoming, response: Outgoing, next?: (error?: u
 /** Creates our server. `service` must not be shared: its `hosts` depend on the address that the server listens on. */
 export function httpServer(service: Service, settings: HttpSettings): HttpServer {
 	const server = createServer({
-		headersTimeout: settings.headersTimeout,
-		// node's timeout for a whole request can't differ by route, so it is off: `bodyTimeout` replaces it.
-		requestTimeout: 0,
-		keepAliveTimeout: settings.keepAliveTimeout,
-		connectionsCheckingInterval: checkingInterval(settings.headersTimeout),
+		...nodeTimeouts(settings),
 		// Above node's default, so that we can tell a long target (414) from long headers (431).
 		maxHeaderSize: 32_768,
 		// `Vetting` checks Host: node would refuse it without a body.
@@ -56,11 +50,6 @@ export function httpServer(service: Service, settings: HttpSettings): HttpServer
 		answerClientError(service.app, service.batcher, error, socket as Socket),
 	)
 	return server
-}
-
-/** How often connections are checked for headers that take too long. */
-export function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
-	return Math.max(50, Math.min(1_000, headersTimeout / 4))
 }
 
 /** A listener for other servers; calls `next`, if there is one, for paths that nothing is mounted at. */

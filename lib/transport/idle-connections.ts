@@ -1,19 +1,22 @@
 /**
- * Ends connections that send blank lines instead of a request (RFC 9112 §2.2). node's parser skips blank lines
- * silently, and each extends the keep-alive timeout, so a client could hold a connection open for ever:
- * `headersTimeout` limits this. For `Server`.
+ * How long a connection may wait between two requests: the timeouts of node's server, for `node-http.ts`, and the end of
+ * connections that send blank lines instead of a request, for `Server`.
+ *
+ * node's parser skips blank lines silently (RFC 9112 §2.2), and each extends the keep-alive timeout, so a client could
+ * hold a connection open for ever: `headersTimeout` limits this. `server/close.ts` ends idle connections on `close()`.
  */
-import type { Server } from 'node:http'
+import type { Server, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import type { Peer } from '../request/incoming.ts'
 import { connectionsWithRest } from './drain-upload.ts'
-import { checkingInterval } from './node-http.ts'
 
-/** The server's timeouts. */
-interface IdleTimes {
+/** Timeouts of a connection that no request is being served on. */
+export interface IdleTimes {
+	/** For the headers of a request, from its first byte, and for blank lines before it. */
 	readonly headersTimeout: Milliseconds
+	/** For the first byte of the next request. */
 	readonly keepAliveTimeout: Milliseconds
 }
 
@@ -30,6 +33,22 @@ interface Observation {
 	/** When the first and the last bytes since the last long pause were seen. */
 	first: Milliseconds
 	last: Milliseconds
+}
+
+/** The timeouts, as node's server takes them. */
+export function nodeTimeouts({ headersTimeout, keepAliveTimeout }: IdleTimes): ServerOptions {
+	return {
+		headersTimeout,
+		keepAliveTimeout,
+		// node's timeout for a whole request can't differ by route, so it is off: `bodyTimeout` replaces it.
+		requestTimeout: 0,
+		connectionsCheckingInterval: checkingInterval(headersTimeout),
+	}
+}
+
+/** How often connections are checked for headers that take too long. */
+function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
+	return Math.max(50, Math.min(1_000, headersTimeout / 4))
 }
 
 /** Ends connections that blank lines keep open. The answer is 408, as for headers that take too long. */
