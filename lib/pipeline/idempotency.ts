@@ -1,7 +1,7 @@
 /**
  * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked first, for retries too.
- * `idempotency-record.ts` stores and replays responses.
+ * `stored-replies.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -23,7 +23,7 @@ import {
 	type StoredRecord,
 	storeRecord,
 	withTimeout,
-} from './idempotency-record.ts'
+} from './stored-replies.ts'
 
 const HEADER = 'idempotency-key'
 /**

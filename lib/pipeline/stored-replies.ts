@@ -1,6 +1,6 @@
 /**
- * The record of a request with an `Idempotency-Key`: its key in the cache, how it is stored, read and replayed, and the
- * limit on new keys per caller. For `idempotency.ts`.
+ * Replies stored for an `Idempotency-Key`: the record of a request, its key in the cache, how it is stored, read and
+ * replayed, and the limit on new keys per caller. For `idempotency.ts`.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
