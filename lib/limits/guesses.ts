@@ -13,7 +13,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
-import { type Counter, countFixed, type LimitResult, peekFixed, stricter } from './windows.ts'
+import { type Counter, countFixed, type LimitResult, peekFixed, stricter } from './counters.ts'
 
 /** A guess that was taken. */
 export interface Guess {

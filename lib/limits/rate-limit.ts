@@ -1,6 +1,6 @@
 /**
  * Rate limits: checks and compiles handlers' declarations, decides which requests count as one caller's, and makes the cache
- * keys of the counters. Called by `handler/mount` and by `pipeline/rate-limits.ts`, which counts with `windows.ts` and, for
+ * keys of the counters. Called by `handler/mount` and by `pipeline/rate-limits.ts`, which counts with `counters.ts` and, for
  * credentials, `guesses.ts`.
  */
 import { isIPv6 } from 'node:net'
@@ -8,8 +8,8 @@ import type { User } from '../auth/authenticator.ts'
 import { flag, nested, oneOf, or, type Readers, wholeNumber } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 import { type Purpose, sharedKey } from '../cache/shares.ts'
+import { type Counter, KeyedMutex, type SlidingLimit, type WindowLimit } from './counters.ts'
 import { Guesses } from './guesses.ts'
-import { type Counter, KeyedMutex, type SlidingLimit, type WindowLimit } from './windows.ts'
 
 /** A limit as a handler declares it: at most `limit` requests in `windowSeconds`. */
 export interface RateLimit {

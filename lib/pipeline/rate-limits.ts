@@ -3,9 +3,9 @@ import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallerFull } from '../cache/cache.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { countFixed, countSliding, type LimitResult, peekFixed, stricter } from '../limits/counters.ts'
 import type { Guess } from '../limits/guesses.ts'
 import { type Caller, type CompiledLimit, callerOf, countersOf, keyOf } from '../limits/rate-limit.ts'
-import { countFixed, countSliding, type LimitResult, peekFixed, stricter } from '../limits/windows.ts'
 
 /**
  * Counts the request against its user, or without a user against its address, and sets `RateLimit-Policy` and

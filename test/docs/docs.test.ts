@@ -75,7 +75,7 @@ function blocksOf(page: string): Block[] {
 
 /**
  * A session, but for how many seconds of a window are left behind the requests before: it is that of a reader who types
- * fast, and this machine may stall for some of them. `limit/windows.test.ts` has them to the second.
+ * fast, and this machine may stall for some of them. `limits/counters.test.ts` has them to the second.
  */
 function butSecondsLeft(session: string): string {
 	return session.includes('RateLimit-Policy: ')

@@ -1,8 +1,8 @@
 /** Declared limits: which are refused, and what the others compile to. */
 import * as assert from 'uvu/assert'
+import { KeyedMutex } from '../../lib/limits/counters.ts'
 import { Guesses } from '../../lib/limits/guesses.ts'
 import { callerOf, compileLimit, countersOf, keyOf, networksOf } from '../../lib/limits/rate-limit.ts'
-import { KeyedMutex } from '../../lib/limits/windows.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 

@@ -1,8 +1,8 @@
 /** Fixed and sliding windows, over a cache with a controlled clock. */
 import * as assert from 'uvu/assert'
 import { type Cache, MemoryCache } from '../../lib/index.ts'
+import { countFixed, countSliding, type LimitResult, peekFixed } from '../../lib/limits/counters.ts'
 import { compileLimit } from '../../lib/limits/rate-limit.ts'
-import { countFixed, countSliding, type LimitResult, peekFixed } from '../../lib/limits/windows.ts'
 import { describe } from '../helpers/describe.ts'
 import { stopwatch } from '../helpers/stalls.ts'
 
@@ -25,7 +25,7 @@ function caller(limit: number, windowSeconds: number, window: 'fixed' | 'sliding
 	return { cache, at, said, looked }
 }
 
-describe('limits/windows: fixed', (test) => {
+describe('limits/counters: fixed', (test) => {
 	test('a window starts with the first request, and ends for all of its requests at once', async () => {
 		const { said } = caller(3, 60, 'fixed')
 		assert.is(await said(100), 'yes r=2 t=60')
@@ -90,7 +90,7 @@ describe('limits/windows: fixed', (test) => {
 	})
 })
 
-describe('limits/windows: sliding', (test) => {
+describe('limits/counters: sliding', (test) => {
 	test("each request's slot is free again after its own time", async () => {
 		const { said } = caller(3, 60, 'sliding')
 		assert.is(await said(0), 'yes r=2 t=60')
