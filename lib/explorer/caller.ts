@@ -4,7 +4,7 @@ import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { authenticateAsGuess } from '../pipeline/rate-limits.ts'
+import { authenticateAsGuess } from '../pipeline/enforce-limits.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Place } from './place.ts'
 

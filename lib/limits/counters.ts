@@ -1,5 +1,6 @@
 /**
- * Counters of rate limits, kept in the cache, for fixed and sliding windows. Called by `pipeline/rate-limits.ts` and `guesses.ts`.
+ * Counters of rate limits, kept in the cache, for fixed and sliding windows. Called by `pipeline/enforce-limits.ts` and
+ * `guesses.ts`.
  *
  * A fixed window begins with a caller's first request and has one counter. In a sliding window a caller has `limit` slots,
  * each an entry made by `add` that lasts for the length of the window. A request that gets a slot is let in, so no span of

@@ -1,7 +1,7 @@
 /**
  * Limits guesses at credentials. A request takes a guess before its credentials are checked and releases it afterwards; bad
  * credentials are counted before the release. So an address never has more requests in progress, over all processes, than
- * guesses left; other requests wait. Called by `pipeline/rate-limits.ts`.
+ * guesses left; other requests wait. Called by `pipeline/enforce-limits.ts`.
  *
  * Taken and released guesses have separate counters, because a cache can't decrement. Released guesses are read first, then
  * bad ones. In the other order, the first could include guesses released after the bad ones were read, and too many requests

@@ -1,7 +1,7 @@
 /**
  * Rate limits: checks and compiles handlers' declarations, decides which requests count as one caller's, and makes the cache
- * keys of the counters. Called by `handler/mount` and by `pipeline/rate-limits.ts`, which counts with `counters.ts` and, for
- * credentials, `guesses.ts`.
+ * keys of the counters. Called by `handler/mount` and by `pipeline/enforce-limits.ts`, which counts with `counters.ts` and,
+ * for credentials, `guesses.ts`.
  */
 import { isIPv6 } from 'node:net'
 import type { User } from '../auth/authenticator.ts'

@@ -62,7 +62,7 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 type Step = (exchange: Routed, value: unknown) => unknown
 
 const STEPS: readonly Step[] = [
-	checkCredentials, //   7 credentials.ts, rate-limits.ts
+	checkCredentials, //   7 credentials.ts, enforce-limits.ts
 	runBefore, //            hooks.ts
 	readIdempotencyKey, //   idempotency.ts
 	readBody, //           8 read-body.ts

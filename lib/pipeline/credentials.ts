@@ -2,7 +2,7 @@
 import type { Authenticator, User } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
-import { authenticateAsGuess, countRequest } from './rate-limits.ts'
+import { authenticateAsGuess, countRequest } from './enforce-limits.ts'
 
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and checks the

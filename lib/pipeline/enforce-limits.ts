@@ -1,4 +1,7 @@
-/** Counts requests against the rate limits of their methods, and refused credentials as guesses. For `credentials.ts`. */
+/**
+ * Counts requests against the rate limits of their methods, and refused credentials as guesses, and refuses those past the
+ * limit. For `credentials.ts`. `limits/` reads the limits and keeps the counters.
+ */
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'
 import { type Cache, cacheRefusal, isCallerFull } from '../cache/cache.ts'
