@@ -17,6 +17,7 @@ import { nextLink, recordUrl } from '../reply/link.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { crudShape } from './api-description.ts'
 import { unknownName } from './bad-query.ts'
 import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
 import { allOf } from './filter.ts'
@@ -25,7 +26,6 @@ import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, etagOf, isNotModified, requiredVersion } from './preconditions.ts'
 import type { Scope } from './scope.ts'
-import { crudShape } from './shape.ts'
 import {
 	changeWithin,
 	checkedId,

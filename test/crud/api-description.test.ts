@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
+import { crudShape } from '../../lib/crud/api-description.ts'
 import { orNull } from '../../lib/crud/field-schema.ts'
-import { crudShape } from '../../lib/crud/shape.ts'
 import { FACTS } from '../../lib/crud/view.ts'
 import {
 	CrudHandler,
@@ -281,7 +281,7 @@ describe('the request body of a write', (test) => {
 	})
 })
 
-describe('crud/shape: the rest of an operation', (test) => {
+describe('crud/api-description: the rest of an operation', (test) => {
 	test('conditional headers, where records have a version', () => {
 		const of = (operation: CrudOperation) => {
 			const { headers, answer, refusals } = shapeOf(operation, { version: 'version' })

@@ -1,6 +1,6 @@
 /**
- * The shapes of a `CrudHandler`'s actions, for the API description: parameters, body and responses. `list-query.ts` reads
- * the parameters of a list, and `write.ts` reads bodies.
+ * A `CrudHandler`'s part of the API description: the shapes of its actions, with parameters, body and responses, which
+ * `openapi/` writes. `list-query.ts` reads the parameters of a list, and `write.ts` reads bodies.
  */
 
 import type { Plan } from '../validate/plan.ts'
