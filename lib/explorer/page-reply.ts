@@ -85,9 +85,9 @@ const MAX_CHARACTERS = 1_048_576
 /** How long a stream, such as an endless feed, is read. */
 const MAX_STREAM_MS: Milliseconds = 2_000
 
-const TOO_LONG = 'Too long to be shown as a whole: this is its beginning.'
-const TOO_SLOW = 'There is more to come: this is what came within two seconds.'
-const BROKEN = 'The answer broke off here.'
+const TOO_LONG = 'Too long to show in full: this is the beginning.'
+const TOO_SLOW = 'Still streaming: this is what arrived within two seconds.'
+const BROKEN = 'The answer was cut off here.'
 
 interface BodyText {
 	readonly text: string

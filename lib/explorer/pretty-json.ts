@@ -15,8 +15,8 @@ const INDENT = '  '
 /** Deeper lines are indented no further; otherwise most of the text could be spaces. */
 const MAX_INDENTS = 24
 /**
- * Maximum number of characters of line breaks and indentation. The rest is one line, so that a page isn't many times
- * its data.
+ * Maximum number of characters of line breaks and indentation. The rest is one line, so that a page isn't many times as
+ * large as its data.
  */
 const MAX_LAYOUT = 1_000_000
 const OPENING = '{['

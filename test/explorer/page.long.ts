@@ -311,7 +311,7 @@ describe('explorer: the page', (test) => {
 				await page.locator('.curl code').textContent(),
 				`curl '${new URL(page.url()).origin}/garden/me'`,
 			)
-			await page.getByText('A signature is good for one request').waitFor()
+			await page.getByText('A signature is valid for one request').waitFor()
 			await page.getByRole('link', { name: 'API', exact: true }).click()
 			await page.getByRole('link', { name: LIST, exact: true }).click()
 			await page.getByText('Add to the articles').click()

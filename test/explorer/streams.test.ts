@@ -72,7 +72,7 @@ describe('explorer: streams', (test) => {
 		const { server, closed } = site()
 		const { answer } = dataIn(await open(server, '/many'))
 		assert.is(answer?.body.length, 1_048_576)
-		assert.is(answer?.note, 'Too long to be shown as a whole: this is its beginning.')
+		assert.is(answer?.note, 'Too long to show in full: this is the beginning.')
 		await until(() => closed.length > 0, 'the source is closed')
 		assert.equal(closed, ['many'])
 		const text = dataIn(await open(server, '/long')).answer
@@ -84,7 +84,7 @@ describe('explorer: streams', (test) => {
 		const { server, closed } = site()
 		const { answer } = dataIn(await open(server, '/endless'))
 		assert.is(answer?.body, '{"success":true,"data":[{"id":1}')
-		assert.is(answer?.note, 'There is more to come: this is what came within two seconds.')
+		assert.is(answer?.note, 'Still streaming: this is what arrived within two seconds.')
 		await until(() => closed.length > 0, 'the source is closed')
 	})
 
@@ -92,7 +92,7 @@ describe('explorer: streams', (test) => {
 		const { server, log } = site()
 		const reply = await open(server, '/broken')
 		assert.is(reply.status, 200)
-		assert.is(dataIn(reply).answer?.note, 'The answer broke off here.')
+		assert.is(dataIn(reply).answer?.note, 'The answer was cut off here.')
 		assert.equal(log.messages, ['error: the answer was cut off'])
 		assert.not.match(reply.text(), 'the source is gone')
 	})

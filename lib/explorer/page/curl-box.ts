@@ -22,7 +22,8 @@ export function curlBox(app: App, request: RequestParts): HTMLElement {
 		{ class: 'curl' },
 		code,
 		copyButton(() => line, 'Copy'),
-		isSigned && el('p', { class: 'quiet' }, 'A signature is good for one request: the line has none.'),
+		isSigned &&
+			el('p', { class: 'quiet' }, 'A signature is valid for one request only: this command has none.'),
 	)
 }
 

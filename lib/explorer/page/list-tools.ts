@@ -103,7 +103,7 @@ export function pager(
 			total === undefined &&
 			link(withParameter(url, 'count', 'exact'), 'Count all', {
 				'data-key': 'count',
-				'data-announcement': 'All are counted',
+				'data-announcement': 'All records counted',
 			}),
 		features.hasLimit && limitChoice(app, count),
 		el(

@@ -16,8 +16,8 @@ export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
 				handlers.filter((one) => one.name === name),
 			),
 		),
-		handlers.length === 0 && el('p', { class: 'card empty' }, 'There is nothing here that you may use.'),
-		hasMore && el('p', { class: 'quiet' }, 'There is more with credentials.'),
+		handlers.length === 0 && el('p', { class: 'card empty' }, 'You may use nothing here.'),
+		hasMore && el('p', { class: 'quiet' }, 'More routes need credentials.'),
 	)
 }
 

@@ -73,7 +73,7 @@ function headView(app: App, path: string): HTMLElement {
 	const { answer, url, operations, user } = app.data
 	const isMap = answer === undefined
 	const title = isMap ? placeName(path) : path
-	const what = isMap ? 'All that you may use' : summaryOf(operations)
+	const what = isMap ? 'Everything that you may use' : summaryOf(operations)
 	return el(
 		'div',
 		{ class: 'head' },
@@ -95,6 +95,6 @@ function headView(app: App, path: string): HTMLElement {
 
 function summaryOf(operations: readonly OperationData[]): string {
 	const operation = operations.find(({ method }) => method === 'GET')
-	if (operation === undefined) return operations.length === 0 ? 'No such route' : 'Nothing is read here'
+	if (operation === undefined) return operations.length === 0 ? 'No such route' : 'Nothing to read here'
 	return operation.isAllowed ? operation.summary : 'Needs credentials'
 }

@@ -33,7 +33,7 @@ function signInBox(app: App): HTMLDialogElement {
 		el(
 			'p',
 			{ class: 'quiet' },
-			'Kept by this page alone until it is closed or loaded anew: in no storage, no cookie, no address.',
+			'Kept in this page until it is closed or reloaded; not in storage, cookies or URLs.',
 		),
 		bearerForm(signIn),
 		hmacForm(signIn),
