@@ -132,7 +132,7 @@ async function requestOf(
 	const fetch = fetchFor(url, settings)
 	if (sign === undefined) return { fetch, init }
 	const signed = await unlessAborted(sign(new Request(url, init)), signal)
-	if (signed?.headers === undefined) throw new TypeError('sign must answer the signed Request')
+	if (signed?.headers === undefined) throw new TypeError('sign must return the signed Request')
 	return { fetch, init: { ...init, headers: signed.headers } }
 }
 

@@ -21,8 +21,8 @@ const NONE: readonly Needed[] = Object.freeze([])
 const STRIP: unique symbol = Symbol('verbena.strip')
 
 /**
- * JSON text of one or more records, with what `with()` copies. Serialized inside another value, it passes through
- * `stripObject`.
+ * JSON text of one or more records, and their `needed` fields. `stripObject` is applied when the text is serialized
+ * inside another value.
  */
 class RecordJson<N> extends RawJson {
 	readonly #needed: N
@@ -122,7 +122,7 @@ function pageWith(page: CrudPage, text: string): CrudPage {
 function textOf(value: unknown): string {
 	if (value instanceof RawJson) return value.text
 	const text: string | undefined = JSON.stringify(value)
-	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+	if (text === undefined) throw new TypeError(`a ${typeof value} can't be sent: JSON has no such value`)
 	return text
 }
 

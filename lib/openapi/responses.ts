@@ -79,7 +79,7 @@ class ResponseBuilder {
 
 	otherSuccess(): Part {
 		return this.#components.use('responses', this.#named('Success'), () => ({
-			description: 'Another success, where the method sets its status',
+			description: 'Another success, if the method sets the status',
 			...this.#headers([]),
 			content: jsonOf(this.#enveloped({}, false)),
 		}))
@@ -228,13 +228,13 @@ type DescribedHeader = { readonly description: string; readonly schema: JsonSche
 
 /** Descriptions of response headers. */
 const HEADERS: Readonly<Record<string, DescribedHeader>> = {
-	Allow: text('The methods of the path, with a 405'),
+	Allow: text('The methods that the path allows'),
 	ETag: text('The version of the record, for If-Match and If-None-Match'),
 	Link: text('The next page, as `rel="next"` (RFC 8288); absent on the last one'),
 	Location: text('The path of the new record'),
 	RateLimit: text('The number of requests left, and when it is reset'),
 	'RateLimit-Policy': text('The number of requests per window in seconds'),
-	'Retry-After': count('Seconds until another attempt'),
+	'Retry-After': count('Seconds to wait before another attempt'),
 	'WWW-Authenticate': text('The accepted credentials'),
 	'X-Total-Count': count('How many records match, over all pages; present if they were counted'),
 }

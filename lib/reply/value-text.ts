@@ -14,7 +14,7 @@ import { isJsonType } from '../wire/json-type.ts'
  */
 export function jsonText(value: unknown, path: string): string {
 	const text = stringify(value, path)
-	if (text === undefined) throw new TypeError(`a ${typeof value} can't be answered: JSON has no such value`)
+	if (text === undefined) throw new TypeError(`a ${typeof value} can't be sent: JSON has no such value`)
 	return text
 }
 

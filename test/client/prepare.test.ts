@@ -165,7 +165,7 @@ describe('client: sign', (test) => {
 				const sign = (() => nothing) as unknown as NonNullable<CrudClientOptions['sign']>
 				assert.is(
 					await failureOf(clientOf(site, { sign }).get(5)),
-					'TypeError: sign must answer the signed Request',
+					'TypeError: sign must return the signed Request',
 				)
 				assert.is(site.asked.length, 0)
 			}))

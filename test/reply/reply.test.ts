@@ -80,8 +80,8 @@ describe('reply: values', (test) => {
 	const cyclic: { self?: unknown } = {}
 	cyclic.self = cyclic
 	const impossible: [string, unknown, RegExp][] = [
-		['a function', () => 1, /^a function can't be answered: JSON has no such value$/],
-		['a symbol', Symbol('s'), /^a symbol can't be answered: JSON has no such value$/],
+		['a function', () => 1, /^a function can't be sent: JSON has no such value$/],
+		['a symbol', Symbol('s'), /^a symbol can't be sent: JSON has no such value$/],
 		['a BigInt', 5n, /BigInt/],
 		['a BigInt within', { a: [5n] }, /BigInt/],
 		['a cycle', cyclic, /circular/],
@@ -94,7 +94,7 @@ describe('reply: values', (test) => {
 			},
 			/^not now$/,
 		],
-		['a toJSON that says nothing', { toJSON: () => undefined }, /can't be answered/],
+		['a toJSON that says nothing', { toJSON: () => undefined }, /can't be sent/],
 		[
 			'a getter that throws',
 			{

@@ -97,7 +97,7 @@ describe('hooks: onError gets', (test) => {
 		['/recorded', {}, 'RestError: Taken'],
 		['/behind', {}, 'RestError: Taken'],
 		['/returned', {}, 'RestError: Taken'],
-		['/unsaid', {}, "TypeError: a symbol can't be answered: JSON has no such value"],
+		['/unsaid', {}, "TypeError: a symbol can't be sent: JSON has no such value"],
 		['/broken', {}, 'Error: secret'],
 		['/records', {}, 'RestError: Taken'],
 		['/secret', {}, 'RestError: Unauthorized'],
