@@ -26,7 +26,7 @@ export class Deadlines {
 	readonly period: Milliseconds
 	/**
 	 * A list linked through the items: adding to a Set costs ten times as much. Not a `RecencyList`, because an item may
-	 * also be in one: a borrower that waits for a connection.
+	 * also be in one: a caller that waits for a connection.
 	 */
 	#first: Due | undefined
 	#last: Due | undefined

@@ -97,8 +97,8 @@ function checkedOptions(call: string, verb: Verb, options: Readonly<Record<strin
 }
 
 /**
- * In a read, trailing params that are undefined are omitted. In a write, they stay and are refused: the path would be
- * another.
+ * In a read, trailing params that are undefined are omitted. In a write, they stay and are refused: without them, the
+ * path would name another resource.
  */
 function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 	if (verb !== 'get' && verb !== 'query') return params
@@ -107,8 +107,8 @@ function paramsOf(verb: Verb, params: readonly unknown[]): readonly unknown[] {
 
 /**
  * Whether a success has a body that isn't JSON. HTML and plain text count as a proxy's page, unless they have
- * `nosniff`, which our server sets. Across origins that header isn't readable. Neither is a proxy's page, which lacks
- * CORS headers: there, text must be our server's.
+ * `nosniff`, which our server sets. Across origins that header isn't readable, but a readable text must be our server's,
+ * because a proxy's page has no CORS headers.
  */
 function isBytes({ ok, status, headers, type }: Response): boolean {
 	const content = headers.get('Content-Type') ?? ''
@@ -142,7 +142,7 @@ function apiPromise(work: Promise<Answer>): ApiPromise<unknown> {
  */
 export function pathOf(call: string, name: string, params: readonly unknown[]): string {
 	const missing = params.indexOf(undefined)
-	// If it were omitted, the path would be another: DELETE /article instead of DELETE /article/5.
+	// If it were omitted, the path would name another resource: DELETE /article instead of DELETE /article/5.
 	if (missing !== -1) throw new TypeError(`${call}: argument ${missing + 1} is undefined`)
 	return segmentsOf(call, name, params)
 		.map((segment) => `/${idSegment(segment)}`)

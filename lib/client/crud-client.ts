@@ -227,8 +227,7 @@ function callOf(options: CallOptions = {}, encoded: Encoded): Call {
 }
 
 /**
- * `If-None-Match` for a record that is read again. With other `fields` the URL is another, for which the ETag isn't
- * valid.
+ * `If-None-Match` for a record that is read again. With other `fields` the URL differs, and the ETag isn't valid for it.
  */
 function readCondition(of: unknown, url: string): Record<string, string> {
 	const { url: own, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}

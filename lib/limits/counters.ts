@@ -3,7 +3,7 @@
  * `guesses.ts`.
  *
  * A fixed window begins with a caller's first request and has one counter. In a sliding window a caller has `limit` slots,
- * each an entry made by `add` that lasts for the length of the window. A request that gets a slot is let in, so no span of
+ * each an entry made by `add` that lasts for the length of the window. A request that gets a slot is allowed, so no span of
  * that length has more requests than slots, in any number of processes. A hint stored beside the slots says which slot is
  * free next, and when the taken ones will be, so that no search is needed to refuse a request.
  */

@@ -5,7 +5,7 @@
  *
  * Taken and released guesses have separate counters, because a cache can't decrement. Released guesses are read first, then
  * bad ones. In the other order, the first could include guesses released after the bad ones were read, and too many requests
- * would be let in.
+ * would be allowed.
  *
  * Both counters restart each minute (the previous minute's are still read), so that guesses of a killed process are
  * released, and counters of inactive addresses don't fill the cache.

@@ -35,7 +35,7 @@ export function recordUrl(
 	return `${routerPrefix(incoming)}/${[...path, id].map(encodeURIComponent).join('/')}`
 }
 
-/** The part of the path that a router in front has removed (Express, Connect): `/api`; mostly empty. */
+/** The part of the path that a router in front has removed (Express, Connect): `/api`; usually empty. */
 export function routerPrefix({ originalUrl, url = '' }: Pick<Incoming, 'originalUrl' | 'url'>): string {
 	const whole = typeof originalUrl === 'string' ? pathOf(originalUrl) : ''
 	const own = pathOf(url)

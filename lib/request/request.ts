@@ -136,8 +136,8 @@ export class Request {
 	 *
 	 * `challenge` has the headers of the refusal, unless the declared authenticator has its own challenge.
 	 *
-	 * @throws RestError `unauthorized`, at once if the head or the bytes read so far show it; TypeError if a parser in
-	 *   front has taken the bytes
+	 * @throws RestError `unauthorized` if the head or the bytes read so far already show a mismatch; TypeError if a parser
+	 *   in front has taken the bytes
 	 */
 	requireDigest(challenge: Readonly<Record<string, string>> = {}): void {
 		this.#source.requireDigest(challenge)

@@ -24,10 +24,7 @@ const BACKLOG = 512
  * this time, on a busy machine.
  */
 const MAX_HANDOVER_MS: Milliseconds = 2_000
-/**
- * Maximum time that one turn of the event loop counts as time for accepting: a process accepts nothing while it is
- * suspended.
- */
+/** Maximum that one turn of the event loop adds to the time for accepting: a suspended process accepts nothing. */
 const MAX_TURN_MS: Milliseconds = 100
 /** Time for writing the last answers after the grace period. */
 const FLUSH_MS: Milliseconds = 250

@@ -80,8 +80,8 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 }
 
 /**
- * The newest complete request of a connection that waits for the end of its tick. An incomplete request doesn't count:
- * the error is its answer.
+ * The newest complete request of a connection among those deferred to the end of the tick. An incomplete one is answered
+ * with the error.
  */
 function deferredOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
@@ -143,7 +143,7 @@ function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
 
 /**
  * Whether the request line was too long, rather than the headers. `packet` is only the last packet. Without a line
- * break, it is part of a long target if it has only the characters of a target: header lines mostly have others too,
+ * break, it is part of a long target if it has only the characters of a target: header lines usually have others too,
  * such as spaces.
  */
 function isLongTarget(packet: Buffer | undefined): boolean {

@@ -111,8 +111,8 @@ const COMPONENTS = '"@method" "@authority" "@path" "@query"'
 const PARAMETERS = ';created;alg="hmac-sha256"'
 
 /**
- * What a 401 asks clients to sign, without and with a body (RFC 9421 §5.1). It can't ask for a nonce of the client's
- * own.
+ * What a 401 asks clients to sign, without and with a body (RFC 9421 §5.1). It can't ask for a nonce that the client
+ * chooses.
  */
 export const ACCEPT_SIGNATURE = `sig=(${COMPONENTS})${PARAMETERS}, sig-body=(${COMPONENTS} "content-type" "content-digest")${PARAMETERS}`
 

@@ -129,7 +129,8 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 }
 
 /**
- * States, besides class 22, with which types reject a text: syntax errors, and names that don't exist or are ambiguous.
+ * SQLSTATEs, besides class 22, with which types reject a text: syntax errors, and names that don't exist or are
+ * ambiguous.
  */
 const UNREADABLE = /^(?:4260[12]|42704|42725|42883|42P0[12])$/
 /** Class 42, an unknown schema, another database: caused by a value if the error names the parameter. */
@@ -143,8 +144,8 @@ const OF_PARAMETER = /^(?:[^\n]*["»«”“]\n)?[^\n$"]*\$\d+(?: = |$)/
 const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstore'])
 
 /**
- * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. Wrong statements, the
- * library's or a function's, cause the same states, but their errors have a position.
+ * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. A wrong statement, the
+ * library's or a function's, has the same SQLSTATE, but its error has a position.
  */
 export function isMalformed(error: Error, code: string): boolean {
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))

@@ -36,8 +36,8 @@ export interface Coding {
 type Done = (error: Error | null, bytes: Buffer) => void
 
 /**
- * zlib's Zstandard functions (level 3), in Node from 22.15 and 23.8 on; `@types/node` is that of the oldest Node,
- * without them.
+ * zlib's Zstandard functions (level 3), in Node from 22.15 and 23.8 on. Our `@types/node` lacks them: it is that of the
+ * oldest supported Node.
  */
 interface Zstd {
 	zstdCompress(bytes: Uint8Array, done: Done): void
@@ -156,7 +156,7 @@ export class Compression {
 	/**
 	 * The coding for a request's `Accept-Encoding` (RFC 9110 §12.5.3): the one with the highest quality, among equals the
 	 * first of `codings`. `undefined` if the client prefers an uncompressed reply, or sends no header: any coding is then
-	 * allowed, but such clients mostly can't decode one.
+	 * allowed, but such clients usually can't decode one.
 	 */
 	choose(header: string | undefined): Coding | undefined {
 		if (header === undefined || header === '') return undefined

@@ -117,7 +117,7 @@ function coded({ status, headers }: Reply, coding: Coding, body: Uint8Array | Re
 
 /**
  * Gives a 304 the `Vary` of the full reply, and the ETag as the client knows it (RFC 9110 §15.4.5). A 304 has no length
- * and mostly no type, so it gets `Vary` if the full reply may be compressible. A needless `Vary` costs a cache a second
+ * and usually no type, so it gets `Vary` if the full reply may be compressible. A needless `Vary` costs a cache a second
  * entry; without a needed one, a cache would give the compressed form to clients that can't decode it.
  */
 function notModified({ incoming }: Exchange, reply: Reply, coding: Coding | undefined): Reply {

@@ -116,7 +116,7 @@ export function parseParameters(
 const CONTROL = /[\0-\x08\n-\x1f\x7f]/
 
 /**
- * Longer texts are first checked for ASCII, which they mostly are: checking and copying is faster than decoding UTF-8.
+ * Longer texts are first checked for ASCII, which they usually are: checking and copying is faster than decoding UTF-8.
  */
 const MAX_SHORT = 1_024
 const REPLACEMENT = '\uFFFD'

@@ -5,7 +5,7 @@
  */
 
 const INITIAL_SLOTS = 4
-/** Lengths from here up share one bit of `#lengths`, so some are probed in vain. */
+/** Lengths from here up share one bit of `#lengths`, so some are probed needlessly. */
 const LAST_LENGTH_BIT = 31
 
 /** Adds a character to a rolling hash; the empty text has the hash 0. */

@@ -61,8 +61,8 @@ function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?:
 }
 
 /**
- * The JSON Schema that the library generates; copied, because the library may return an object of its own, or one that
- * isn't JSON.
+ * The JSON Schema that the library generates; copied, because the library may share the object, or return one that isn't
+ * JSON.
  */
 function generatedSchema(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonSchema | undefined {
 	try {

@@ -135,8 +135,8 @@ export class PgConnections {
 	 * outdated.
 	 */
 	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
-		// Statements without values aren't prepared: they don't profit, and a `begin` that fails behind a pooler couldn't
-		// be repeated.
+		// Statements without values aren't prepared: it would save nothing, and a `begin` that fails behind a pooler
+		// couldn't be repeated.
 		const isPrepared = statement.values.length > 0 && isKept(statement)
 		const name = isPrepared ? this.#names.of(statement.text) : undefined
 		this.#send(lease, statement, name, (error, rows) => {
