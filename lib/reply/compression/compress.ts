@@ -14,7 +14,8 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
 import { headerOf, indexOfLine, isStreamed, type Reply, type StreamedBody, vary } from '../headers.ts'
 import { readableOf, swallowErrors } from '../unsent.ts'
-import type { Coding, Compression } from './codings.ts'
+import type { Coding } from './codings.ts'
+import type { Compression } from './negotiate.ts'
 
 /**
  * Smaller bodies are compressed synchronously: handing one to a thread costs more than the 0.1 ms that compressing

@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { createServer, type ServerOptions } from '../../../lib/index.ts'
+import { CODINGS } from '../../../lib/reply/compression/codings.ts'
 import {
-	CODINGS,
 	Compression,
 	type CompressionOptions,
 	compressionOption,
-} from '../../../lib/reply/compression/codings.ts'
+} from '../../../lib/reply/compression/negotiate.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const HAS_ZSTD = CODINGS.has('zstd')
