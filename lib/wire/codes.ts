@@ -3,37 +3,8 @@
  * other room, this is a format that server (`base/error.ts`) and client share. Codes may be added, never renamed.
  */
 
-/** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
-export type ErrorCode =
-	| 'bad_request'
-	| 'too_large'
-	| 'unauthorized'
-	| 'forbidden'
-	| 'not_found'
-	| 'method_not_allowed'
-	| 'not_acceptable'
-	| 'request_timeout'
-	| 'conflict'
-	| 'gone'
-	| 'precondition_failed'
-	| 'content_too_large'
-	| 'uri_too_long'
-	| 'unsupported_media_type'
-	| 'expectation_failed'
-	| 'misdirected_request'
-	| 'invalid'
-	| 'refused_by_database'
-	| 'precondition_required'
-	| 'too_many_requests'
-	| 'header_fields_too_large'
-	| 'internal'
-	| 'not_implemented'
-	| 'unavailable'
-	| 'outcome_unknown'
-	| 'version_not_supported'
-
 /** The status and the default message of each code. Reason phrases: RFC 9110 §15. */
-export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly message: string }>> = {
+export const ERRORS = {
 	bad_request: { status: 400, message: 'Bad Request' },
 	too_large: { status: 400, message: 'The answer would be too large' },
 	unauthorized: { status: 401, message: 'Unauthorized' },
@@ -60,7 +31,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
 	unavailable: { status: 503, message: 'Service Unavailable' },
 	outcome_unknown: { status: 503, message: 'The outcome of this request is unknown' },
 	version_not_supported: { status: 505, message: 'HTTP Version Not Supported' },
-}
+} as const satisfies Readonly<Record<string, { readonly status: number; readonly message: string }>>
+
+/** Codes that Verbena itself sends. A handler may send others of its own, in the same snake_case. */
+export type ErrorCode = keyof typeof ERRORS
 
 /** Whether `code` is one of Verbena's own, whose status is known. */
 export function isErrorCode(code: string): code is ErrorCode {

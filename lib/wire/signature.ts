@@ -133,9 +133,9 @@ function derived(request: SignedRequest, name: string): string {
 		case '@target-uri':
 			return `${scheme}://${authority}${tailOf(target)}`
 		case '@path':
-			return pathOf(target)
+			return splitTarget(target)[0]
 		case '@query':
-			return `?${queryOf(target)}`
+			return `?${splitTarget(target)[1]}`
 		default:
 			// `@status` belongs to responses; `@signature-params` is the last line, and can't cover itself.
 			throw new RangeError('a request has no such derived component')
@@ -150,16 +150,10 @@ function tailOf(target: string): string {
 	return tail.startsWith('/') ? tail : `/${tail}`
 }
 
-function pathOf(target: string): string {
+function splitTarget(target: string): [path: string, query: string] {
 	const tail = tailOf(target)
 	const at = tail.indexOf('?')
-	return at === -1 ? tail : tail.slice(0, at)
-}
-
-function queryOf(target: string): string {
-	const tail = tailOf(target)
-	const at = tail.indexOf('?')
-	return at === -1 ? '' : tail.slice(at + 1)
+	return at === -1 ? [tail, ''] : [tail.slice(0, at), tail.slice(at + 1)]
 }
 
 /**
@@ -213,7 +207,7 @@ export class ParameterComponents extends RequestComponents {
 
 	/** A query parameter's value, decoded like a form and encoded again (RFC 9421 §2.2.8). */
 	#queryParam(name: string): string {
-		this.#query ??= formOf(queryOf(this.request.target))
+		this.#query ??= formOf(splitTarget(this.request.target)[1])
 		const values = this.#query.get(decoded(name)) ?? []
 		if (values.length > 1) throw new RangeError('a covered query parameter is repeated')
 		const [value] = values
