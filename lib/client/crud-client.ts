@@ -1,8 +1,7 @@
 /** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
 import { collectionUrl, type Id, idIn, idSegment } from './address.ts'
-import { type Answer, ApiError, type Call, isRecord, unexpected } from './answer.ts'
+import { ApiError, type Call, isRecord, unexpected } from './answer.ts'
 import {
-	type Encoded,
 	encodeQuery,
 	type FieldName,
 	type ListQuery,
@@ -105,7 +104,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		options?: CallOptions,
 	): Promise<Page<Pick<T, F>>> {
 		const call = callOf(options, encodeQuery(this.url, query))
-		return pageOf(call, await this.send(call), query)
+		return pageOf(call, await send(call, this.settings), query)
 	}
 
 	/**
@@ -134,7 +133,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		// Order, fields and position of a page have no effect on the count.
 		const { sort: _sort, fields: _fields, offset: _offset, cursor: _cursor, ...all }: ListQuery<T> = query
 		const call = callOf(options, encodeQuery(this.url, { ...all, limit: 0, count: true }))
-		const answer = await this.send(call)
+		const answer = await send(call, this.settings)
 		const { total } = pageOf(call, answer, {}).meta
 		if (total === undefined) throw unexpected(call, answer.response, 'has no total', answer.data)
 		return total
@@ -203,7 +202,7 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
 		const call = { ...rest, method, url, body, conditions, idempotencyKey: checkedKey(idempotencyKey) }
 		try {
-			const { data, response } = await this.send(call)
+			const { data, response } = await send(call, this.settings)
 			const { headers } = response
 			const recordId = id ?? (isRecord(data) ? data[this.key] : undefined) ?? idIn(headers.get('Location'))
 			setOrigin(data, url, recordId, headers.get('ETag'))
@@ -215,13 +214,9 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 			throw error
 		}
 	}
-
-	private send(call: Call): Promise<Answer> {
-		return send(call, this.settings)
-	}
 }
 
-function callOf(options: CallOptions = {}, encoded: Encoded): Call {
+function callOf(options: CallOptions = {}, encoded: Call): Call {
 	checkNames('a list', options, OPTIONS)
 	return { ...options, ...encoded }
 }

@@ -111,12 +111,6 @@ const MAX_URL_LENGTH = 2_000
 
 const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
 
-export interface Encoded {
-	readonly method: 'GET' | 'QUERY'
-	readonly url: string
-	readonly body?: unknown
-}
-
 /**
  * The request for a list.
  *
@@ -127,7 +121,7 @@ export interface Encoded {
  *
  * @throws TypeError for conditions that can't be sent, and for unknown names in the query
  */
-export function encodeQuery<T>(collection: string, query: ListQuery<T>): Encoded {
+export function encodeQuery<T>(collection: string, query: ListQuery<T>): Call {
 	checkNames('a list', query, NAMES)
 	const { where = {}, filter } = query
 	const ownFilter = filter === undefined ? [] : [filterJson(filter)]
@@ -230,15 +224,8 @@ function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 function termOf(field: string, match: unknown): JsonFilter {
 	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
 	// `in` never matches null, so null becomes an alternative.
-	return {
-		or: [
-			termOf(
-				field,
-				match.filter((value) => value !== null),
-			),
-			termOf(field, null),
-		],
-	}
+	const values = match.filter((value) => value !== null)
+	return { or: [termOf(field, values), termOf(field, null)] }
 }
 
 function holdsNull(match: unknown): match is unknown[] {

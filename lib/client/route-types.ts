@@ -1,5 +1,6 @@
 /** `Api`: the calls of `client()`, typed by the methods of a handler's class and its specs. Types only. */
-import type { Format, Kind, RuleName } from '../validate/validator.ts'
+import type { Kinds } from '../validate/inferred.ts'
+import type { RuleName } from '../validate/validator.ts'
 import type { Id } from './address.ts'
 import type { ApiMeta } from './answer.ts'
 import type { Answered } from './jsonify.ts'
@@ -44,15 +45,7 @@ type ResourceCalls<H, V extends Verb> = {
 type ResourceOf<K, V extends Verb> = K extends `${V}_${infer Resource}` ? Exclude<Resource, NoCall> : never
 
 /** Names that JavaScript looks up on any object, and that aren't calls. */
-export type NoCall = 'then' | 'catch' | 'finally' | 'toJSON' | 'inspect' | 'constructor' | ObjectMethod
-
-type ObjectMethod =
-	| 'toString'
-	| 'toLocaleString'
-	| 'valueOf'
-	| 'hasOwnProperty'
-	| 'isPrototypeOf'
-	| 'propertyIsEnumerable'
+export type NoCall = 'then' | 'catch' | 'finally' | 'toJSON' | 'inspect' | keyof typeof Object.prototype
 
 type Call<M, V extends Verb, S> = M extends (...params: infer P) => infer R
 	? TypedCall<V, Segments<P>, S, Answered<R>>
@@ -287,19 +280,11 @@ type ValueOf<X> = OrElse<InOf<X>, OrElse<ItemsOf<X>, OrElse<NestedOf<X>, OrElse<
 type InOf<X> = X extends { readonly in: readonly (infer V)[] } ? V : never
 type ItemsOf<X> = X extends { readonly of: infer Item } ? readonly FieldInput<Item>[] : never
 type NestedOf<X> = X extends { readonly fields: infer Fields } ? FieldsInput<Fields> : never
-type NamedBy<X> = X extends keyof Kinds ? Kinds[X] : X extends { readonly pattern: RegExp } ? string : never
+type NamedBy<X> = X extends keyof Inputs ? Inputs[X] : X extends { readonly pattern: RegExp } ? string : never
 
-interface Kinds extends Record<Kind | Format, unknown> {
-	readonly string: string
-	readonly email: string
-	readonly url: string
-	readonly uuid: string
-	readonly date: string
+interface Inputs extends Omit<Kinds, 'datetime' | 'array' | 'object'> {
 	/** A `Date` is sent as its text. */
 	readonly datetime: string | Date
-	readonly number: number
-	readonly integer: number
-	readonly boolean: boolean
 	readonly array: readonly unknown[]
 	readonly object: object
 }

@@ -97,19 +97,14 @@ type ItemOf<I> =
 			? ListOutput<I>
 			: unknown
 type NestedOf<X> = X extends { readonly fields: infer F extends Fields } ? FieldsOutput<F> : never
-type NamedBy<X> = X extends 'string' | Format
-	? string
-	: X extends 'number' | 'integer'
-		? number
-		: X extends 'boolean'
-			? boolean
-			: X extends 'array'
-				? unknown[]
-				: X extends 'object'
-					? Record<string, unknown>
-					: X extends { readonly pattern: RegExp }
-						? string
-						: never
+type NamedBy<X> = X extends keyof Kinds ? Kinds[X] : X extends { readonly pattern: RegExp } ? string : never
+
+/** The types of values by kind and format. */
+export interface Kinds extends Record<'string' | Format, string>, Record<'number' | 'integer', number> {
+	boolean: boolean
+	array: unknown[]
+	object: Record<string, unknown>
+}
 
 /** No union if the default has the value's type: `string[] | []` would be less useful than `string[]`. */
 type WithDefault<V, D> = [D] extends [V] ? V : V | D
