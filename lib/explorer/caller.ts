@@ -55,18 +55,14 @@ export class Caller {
 	async may(mount: Mount, { access }: Action): Promise<boolean> {
 		if (!access.user) return true
 		if (mount.authenticator === undefined || mount.authenticator !== this.#authenticator) return false
-		const user = await this.#userOf(mount, mount.authenticator)
+		this.#user ??= this.#authenticate(mount, mount.authenticator)
+		const user = await this.#user
 		return user !== null && access.resources.every((resource) => allows(mount, user, resource))
 	}
 
 	/** The caller's id, if an authenticator has identified it. */
 	async name(): Promise<string | undefined> {
 		return (this.#exchange.user ?? (await this.#user))?.id
-	}
-
-	#userOf(mount: Mount, authenticator: Authenticator): Promise<User | null> {
-		this.#user ??= this.#authenticate(mount, authenticator)
-		return this.#user
 	}
 
 	async #authenticate(mount: Mount, authenticator: Authenticator): Promise<User | null> {

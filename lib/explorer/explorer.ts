@@ -16,11 +16,7 @@ import { isJsonType } from '../wire/json-type.ts'
 
 /** Starts to import the code of the pages. If that fails, the first page answers 500 and logs the reason. */
 export function loadPages(): void {
-	importPages().catch(() => {})
-}
-
-function importPages(): Promise<typeof import('./page-reply.ts')> {
-	return import('./page-reply.ts')
+	import('./page-reply.ts').catch(() => {})
 }
 
 /**
@@ -71,7 +67,7 @@ async function pageFor(
 		// Making the page has a deadline too: it calls an authenticator and may read a stream.
 		if (exchange.due === Number.POSITIVE_INFINITY)
 			exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
-		const { pageOf } = await importPages()
+		const { pageOf } = await import('./page-reply.ts')
 		return await pageOf(exchange, mounts, reply)
 	} catch (error) {
 		disposeBody((await pending).body)

@@ -4,8 +4,10 @@ import {
 	IN_LIST,
 	IN_NAMES,
 	IN_ONE,
+	isSchema,
 	type JsonSchema,
 	neededBy,
+	redirected,
 	referenceOf,
 } from '../validate/schema/json-schema.ts'
 
@@ -16,18 +18,14 @@ export type Part = Readonly<Record<string, unknown>>
 const KINDS = ['schemas', 'responses', 'parameters', 'requestBodies', 'headers', 'securitySchemes'] as const
 type Kind = (typeof KINDS)[number]
 
+type ByKind = Readonly<Record<Kind, Map<string, Part>>>
+
 /** A part that is inline until it is used again; then it becomes a reference. */
 type SharedPart = { reference: Part | undefined; readonly toJSON: () => Part }
 
 export class Components {
-	readonly #kinds: Readonly<Record<Kind, Map<string, Part>>> = {
-		schemas: new Map(),
-		responses: new Map(),
-		parameters: new Map(),
-		requestBodies: new Map(),
-		headers: new Map(),
-		securitySchemes: new Map(),
-	}
+	/** Components by kind and name. */
+	readonly #kinds = Object.fromEntries(KINDS.map((kind) => [kind, new Map<string, Part>()])) as ByKind
 	/** Component names by kind, requested name and JSON, to find equal parts. */
 	readonly #names = new Map<string, string>()
 	/** The last number appended to a name, by kind and name. */
@@ -43,7 +41,7 @@ export class Components {
 	 */
 	schema(schema: JsonSchema): JsonSchema {
 		const { $defs, ...own } = schema
-		if ($defs !== undefined) return this.#withDefinitions(own, isObject($defs) ? neededBy(own, $defs) : {})
+		if ($defs !== undefined) return this.#withDefinitions(own, isSchema($defs) ? neededBy(own, $defs) : {})
 		const inner = this.#inner(own)
 		const name = typeof schema.title === 'string' && isOfObjects(schema) ? nameOf(schema.title) : ''
 		return name === '' ? inner : this.#reference('schemas', name, inner)
@@ -105,7 +103,7 @@ export class Components {
 			if (IN_ONE.has(keyword)) return [keyword, this.#subschema(value)]
 			if (IN_LIST.has(keyword) && Array.isArray(value))
 				return [keyword, value.map((one) => this.#subschema(one))]
-			if (!IN_NAMES.has(keyword) || !isObject(value)) return [keyword, value]
+			if (!IN_NAMES.has(keyword) || !isSchema(value)) return [keyword, value]
 			const named = Object.entries(value).map(([name, one]) => [name, this.#subschema(one)])
 			return [keyword, Object.fromEntries(named)]
 		})
@@ -114,7 +112,7 @@ export class Components {
 
 	/** `true` and `false` are schemas, too. */
 	#subschema(value: unknown): unknown {
-		return isObject(value) ? this.schema(value) : value
+		return isSchema(value) ? this.schema(value) : value
 	}
 
 	/**
@@ -160,18 +158,10 @@ function keyOf(kind: string, name: string, part: unknown): string {
 
 /** Turns references to `$defs` into references to components. */
 function renamed(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
-	const isName = (name: string) => names.has(name)
-	const walk = (value: unknown): unknown => {
-		if (Array.isArray(value)) return value.map(walk)
-		if (!isObject(value)) return value
-		const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-			const found = key === '$ref' && typeof inner === 'string' ? referenceOf(inner, isName) : undefined
-			if (found === undefined) return [key, walk(inner)]
-			return [key, `#/components/schemas/${names.get(found.name)}${found.rest}`]
-		})
-		return Object.fromEntries(entries)
-	}
-	return walk(schema) as JsonSchema // the same keywords
+	return redirected(schema, (ref) => {
+		const found = referenceOf(ref, (name) => names.has(name))
+		return found === undefined ? ref : `#/components/schemas/${names.get(found.name)}${found.rest}`
+	})
 }
 
 /** A valid component name: letters, digits, `.`, `_` and `-`. */
@@ -181,8 +171,4 @@ function nameOf(title: string): string {
 
 function isOfObjects({ type, properties }: JsonSchema): boolean {
 	return properties !== undefined || [type].flat().includes('object')
-}
-
-function isObject(value: unknown): value is JsonSchema {
-	return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

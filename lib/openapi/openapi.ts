@@ -30,11 +30,7 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 		throw new TypeError(`the option openapi serves ${PATH}: ${reason}`, { cause })
 	}
 	// If the import fails, the first request for the description answers 500 and logs the reason.
-	importDocument().catch(() => {})
-}
-
-function importDocument(): Promise<typeof import('./document.ts')> {
-	return import('./document.ts')
+	import('./document.ts').catch(() => {})
 }
 
 /** The description with its `servers`. */
@@ -102,7 +98,8 @@ class DescriptionText {
 		const { text, digest } = await this.#current(own)
 		if (this.#served?.servers === servers && this.#served.digest === digest) return this.#served
 		const whole = `${text.slice(0, -1)},"servers":${servers}}`
-		this.#served = { servers, digest, text: whole, tag: digestOf(`${digest} ${servers}`).slice(0, 22) }
+		const tag = createHash('sha256').update(`${digest} ${servers}`).digest('base64url').slice(0, 22)
+		this.#served = { servers, digest, text: whole, tag }
 		return this.#served
 	}
 
@@ -110,7 +107,9 @@ class DescriptionText {
 		const { all } = this.#mounts
 		if (this.#count === all.length) return this.#description
 		const mounts = [...all]
-		const description = importDocument().then(({ openApiText }) => openApiText(mounts, this.#info, own))
+		const description = import('./document.ts').then(({ openApiText }) =>
+			openApiText(mounts, this.#info, own),
+		)
 		this.#description = description
 		this.#count = all.length
 		// After a failure the next request tries again.
@@ -123,8 +122,4 @@ class DescriptionText {
 
 function serversText(urls: readonly string[]): string {
 	return JSON.stringify(urls.map((url) => ({ url })))
-}
-
-function digestOf(text: string): string {
-	return createHash('sha256').update(text).digest('base64url')
 }

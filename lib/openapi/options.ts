@@ -1,5 +1,15 @@
 /** The option `openapi` of `createServer`: title, version, servers and access of the description. */
-import { listOf, nested, optional, or, type Readers, refusal, switchable, text } from '../base/options.ts'
+import {
+	listOf,
+	nested,
+	optional,
+	or,
+	type Readers,
+	refusal,
+	switchable,
+	text,
+	type Values,
+} from '../base/options.ts'
 import type { Access } from '../exchange/action.ts'
 import { accessRule, type Guards } from '../handler/mount/declarations.ts'
 
@@ -35,19 +45,6 @@ export interface OpenApiOptions {
 	readonly access?: Access
 }
 
-/** The option with its defaults, checked. */
-export interface OpenApiInfo {
-	readonly title: string
-	readonly version: string
-	readonly description: string | undefined
-	readonly license: OpenApiLicense | undefined
-	/** `undefined` if they depend on the request. */
-	readonly servers: readonly string[] | undefined
-	readonly access: Access
-	/** The header for request ids that every response has, if any. */
-	readonly requestId: string | undefined
-}
-
 const SERVERS = "['https://api.example.com/v1', '/shop']"
 const optionalText = optional(text)
 
@@ -57,15 +54,23 @@ const license = nested("{ name: 'MIT', url }", {
 	url: optionalText,
 } satisfies Readers<OpenApiLicense>)
 
-const read = switchable('{ title, version, description, license, servers, access }', {
+const readers = {
 	title: or(text, 'API'),
 	version: or(text, '0'),
 	description: optionalText,
 	license: optional(licenseIn),
 	servers: optional(listOf(`an array of at least one URL: ${SERVERS}`, serverIn)),
 	// `accessRule` checks it.
-	access: (_where, value) => value ?? 'anyone',
-} satisfies Readers<OpenApiOptions>)
+	access: (_where: string, value: unknown) => (value ?? 'anyone') as Access,
+} satisfies Readers<OpenApiOptions>
+
+const read = switchable('{ title, version, description, license, servers, access }', readers)
+
+/** The option with its defaults, checked. Without `servers`, they depend on the request. */
+export interface OpenApiInfo extends Values<typeof readers> {
+	/** The header for request ids that every response has, if any. */
+	readonly requestId: string | undefined
+}
 
 /**
  * Reads the option `openapi`.
@@ -81,7 +86,7 @@ export function openApiInfo(
 	const info = read(where, option)
 	if (info === undefined) return undefined
 	accessRule(`${where}.access`, info.access, server)
-	return { ...info, access: info.access as Access, requestId: server.requestId } // as just checked
+	return { ...info, requestId: server.requestId }
 }
 
 function licenseIn(where: string, value: unknown): OpenApiLicense {

@@ -9,7 +9,14 @@ import {
 	type StandardJsonSchemaV1,
 	type StandardSchemaV1,
 } from '../standard-schema.ts'
-import { isSchema, type JsonSchema, referenceOf, referencesIn, withinLevels } from './json-schema.ts'
+import {
+	isSchema,
+	type JsonSchema,
+	redirected,
+	referenceOf,
+	referencesIn,
+	withinLevels,
+} from './json-schema.ts'
 
 const TARGET: JsonSchemaOptions = { target: 'draft-2020-12' }
 /** With this option, zod omits parts that JSON Schema can't express, such as a Date, instead of refusing the schema. */
@@ -91,16 +98,6 @@ function asDefinition({ $defs = {}, ...root }: JsonSchema): JsonSchema {
 	let self = typeof title === 'string' && /^[\w.-]+$/.test(title) ? title : SELF
 	while (Object.hasOwn($defs, self)) self += '_'
 	const defs = { ...$defs, [self]: root }
-	return { $ref: `#/$defs/${self}`, $defs: redirected(defs, self) as Record<string, JsonSchema> } // the same keys
-}
-
-/** A copy whose references to the schema itself refer to its definition. */
-function redirected(value: unknown, self: string): unknown {
-	if (typeof value !== 'object' || value === null) return value
-	if (Array.isArray(value)) return value.map((one) => redirected(one, self))
-	const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
-		const isReference = key === '$ref' && typeof inner === 'string' && isSelfReference(inner)
-		return [key, isReference ? `#/$defs/${self}${inner.slice(1)}` : redirected(inner, self)]
-	})
-	return Object.fromEntries(entries)
+	const $ref = `#/$defs/${self}`
+	return { $ref, $defs: redirected(defs, (ref) => (isSelfReference(ref) ? $ref + ref.slice(1) : ref)) }
 }

@@ -112,6 +112,17 @@ export function referencesIn(value: unknown): string[] {
 	)
 }
 
+/** A copy of a schema, or of schemas by name, whose references are changed. */
+export function redirected<T>(value: T, change: (ref: string) => string): T {
+	if (typeof value !== 'object' || value === null) return value
+	if (Array.isArray(value)) return value.map((one) => redirected(one, change)) as T // the same items
+	const entries = Object.entries(value).map(([key, inner]) => [
+		key,
+		key === '$ref' && typeof inner === 'string' ? change(inner) : redirected(inner, change),
+	])
+	return Object.fromEntries(entries) as T // the same keys
+}
+
 /** The definitions that a schema refers to, directly or indirectly, in their order. */
 export function neededBy(schema: JsonSchema, definitions: Definitions): Definitions {
 	const isName = (name: string) => Object.hasOwn(definitions, name)
