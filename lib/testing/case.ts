@@ -1,4 +1,4 @@
-/** `Case`, one requirement of a contract, and an assertion for long values. Both contracts use them. */
+/** `Case`, one requirement of a contract, and helpers of the cases. Both contracts use them. */
 import { AssertionError } from 'node:assert'
 import { inspect, isDeepStrictEqual } from 'node:util'
 
@@ -19,6 +19,11 @@ const INSPECT_OPTIONS = {
 	breakLength: Number.POSITIVE_INFINITY,
 	maxArrayLength: 20,
 	maxStringLength: 200,
+}
+
+/** The results of simultaneous calls. */
+export function atOnce<T>(times: number, call: (index: number) => Promise<T>): Promise<T[]> {
+	return Promise.all(Array.from({ length: times }, (_, index) => call(index)))
 }
 
 /**

@@ -79,11 +79,7 @@ export function testsFor(max: number, functions: Readonly<Record<string, CacheTe
 	return tests(functions).map((test) => ({ ...test, max }))
 }
 
-/**
- * Converts a cache test into a test case for the runner.
- *
- * @throws TypeError for an option that does not exist, RangeError when `slackSeconds` isn't from 0 to 0.1
- */
+/** Converts a cache test into a test case for the runner. Throws as `cacheContract` does. */
 export function toCase(
 	{ name, max = 1_000, run }: CacheTest,
 	make: MakeCache,

@@ -1,6 +1,7 @@
 /** The cache contract: values are read as stored, `add` and `increment` are atomic, and bad arguments are refused. */
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
 import type { JsonValue } from '../../cache/cache.ts'
+import { atOnce } from '../case.ts'
 import { type CacheTest, tests } from './fixture.ts'
 
 /** Values that faulty caches change: into a number, a prototype, other characters. */
@@ -163,10 +164,6 @@ export const COUNT_TESTS: readonly CacheTest[] = tests({
 		}
 	},
 })
-
-function atOnce<T>(times: number, ask: (index: number) => Promise<T>): Promise<T[]> {
-	return Promise.all(Array.from({ length: times }, (_, index) => ask(index)))
-}
 
 const INVALID_TIMES = [0, -1, -0.001, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 

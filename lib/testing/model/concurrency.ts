@@ -1,20 +1,14 @@
 /** The model contract: concurrency, large lists, and transactions. */
 import { deepStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict'
-import { same } from '../case.ts'
+import { atOnce, same } from '../case.ts'
 import { type ModelFixture, type ModelTest, parsed, recordsOf, tests } from './fixture.ts'
 
 export const CROWD_TESTS: readonly ModelTest[] = tests({
 	async 'each of 1,000 simultaneous reads and writes gets the right result'(fixture) {
-		const ids = await Promise.all(
-			Array.from({ length: 50 }, (_, order) => fixture.add({ title: `t${order}`, order })),
-		)
-		const answers = await Promise.all(
-			Array.from({ length: 1_000 }, (_, index) => callByIndex(fixture, ids, index)),
-		)
-		deepStrictEqual(
-			answers.filter((answer) => answer !== undefined),
-			[],
-		)
+		const ids = await atOnce(50, (order) => fixture.add({ title: `t${order}`, order }))
+		const answers = await atOnce(1_000, (index) => callByIndex(fixture, ids, index))
+		const wrong = answers.filter((answer) => answer !== undefined)
+		deepStrictEqual(wrong, [])
 		strictEqual(await fixture.model.count({ op: 'eq', field: 'status', value: 'new' }), 100)
 		strictEqual(await fixture.model.count(undefined), 150)
 	},
@@ -58,35 +52,23 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 		strictEqual(await fixture.model.read(id, selection, undefined), undefined)
 	},
 	async 'a record can be read as soon as it is created, also among many'(fixture) {
-		await Promise.all(
-			Array.from({ length: 100 }, async (_, order) => {
-				const id = await fixture.add({ order })
-				strictEqual(await fixture.value(id, 'order'), order)
-			}),
-		)
+		await atOnce(100, async (order) => {
+			const id = await fixture.add({ order })
+			strictEqual(await fixture.value(id, 'order'), order)
+		})
 	},
 	async '100 records of 20 kB each are one complete list'(fixture) {
-		const titles = Array.from({ length: 100 }, (_, index) =>
-			`${index} "\\é,\n`.padEnd(20_000, 'abc "\\\n},{'),
-		)
-		for (let from = 0; from < 100; from += 10) {
-			await Promise.all(
-				titles.slice(from, from + 10).map((title, at) => fixture.add({ title, order: from + at })),
-			)
-		}
-		const listed = await fixture.query({
-			fields: ['order', 'title'],
-			order: ['order'],
-			limit: 100,
-			total: true,
-		})
+		const records = Array.from({ length: 100 }, (_, order) => ({
+			...{ order, title: `${order} "\\é,\n`.padEnd(20_000, 'abc "\\\n},{') },
+		}))
+		for (let from = 0; from < 100; from += 10)
+			await Promise.all(records.slice(from, from + 10).map((record) => fixture.add(record)))
+		const query = { fields: ['order', 'title'], order: ['order'] }
+		const listed = await fixture.query({ ...query, limit: 100, total: true })
 		ok(listed.json.length > 2_000_000)
-		same(
-			recordsOf(listed),
-			titles.map((title, order) => ({ order, title })),
-		)
+		same(recordsOf(listed), records)
 		deepStrictEqual([listed.next, listed.total], [undefined, 100])
-		const page = await fixture.query({ fields: ['order', 'title'], order: ['order'], limit: 99 })
+		const page = await fixture.query({ ...query, limit: 99 })
 		strictEqual(recordsOf(page).length, 99)
 		ok(page.next !== undefined)
 	},
@@ -201,34 +183,27 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 	},
 	async 'simultaneous calls within a transaction get the right results'(fixture) {
 		const old = await fixture.add({ order: 0 })
-		const orders = Array.from({ length: 20 }, (_, index) => index + 1)
-		const answers = await fixture.transaction((within) => {
-			return Promise.all(
-				orders.map(async (order) => {
-					const id = await within.add({ order })
-					return Promise.all([within.value(id, 'order'), within.value(old, 'order')])
-				}),
-			)
-		})
-		deepStrictEqual(
-			answers,
-			orders.map((order) => [order, 0]),
+		const answers = await fixture.transaction((within) =>
+			atOnce(20, async (index) => {
+				const id = await within.add({ order: index + 1 })
+				return Promise.all([within.value(id, 'order'), within.value(old, 'order')])
+			}),
 		)
-		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), [0, ...orders])
+		const pairs = Array.from({ length: 20 }, (_, index) => [index + 1, 0])
+		deepStrictEqual(answers, pairs)
+		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), [
+			0,
+			...pairs.map(([order]) => order),
+		])
 	},
 	async 'many simultaneous transactions all take effect'(fixture) {
-		await Promise.all(
-			Array.from({ length: 20 }, (_, order) =>
-				fixture.transaction(async (within) => {
-					await within.add({ order })
-					await within.add({ order })
-				}),
-			),
+		await atOnce(20, (order) =>
+			fixture.transaction(async (within) => {
+				await within.add({ order })
+				await within.add({ order })
+			}),
 		)
-		const orders = await fixture.column({ order: ['order'] }, 'order')
-		deepStrictEqual(
-			orders,
-			Array.from({ length: 40 }, (_, index) => Math.floor(index / 2)),
-		)
+		const pairs = Array.from({ length: 40 }, (_, index) => Math.floor(index / 2))
+		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), pairs)
 	},
 })

@@ -41,8 +41,8 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 			// Each character is 3 bytes in UTF-8 and one unit in UTF-16.
 			const large = '\u20ac'.repeat(2_000)
 			await fixture.addAll(['a', 'b', large, large, 'e'].map((note) => ({ note })))
-			const query = (limit: number, maxBytes: number, offset = 0) =>
-				fixture.query({ fields: ['note'], order: ['id'], limit, offset, maxBytes })
+			const query = (limit: number, maxBytes: number, offset = 0, total = false) =>
+				fixture.query({ fields: ['note'], order: ['id'], limit, offset, maxBytes, total })
 			const [maxBytes, both] = [7_000, 13_000]
 			const first = await query(2, maxBytes)
 			deepStrictEqual(recordsOf(first), [{ note: 'a' }, { note: 'b' }])
@@ -55,15 +55,10 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 			strictEqual(recordsOf(await query(2, both, 2)).length, 2)
 			strictEqual(recordsOf(await query(3, both, 2)).length, 3)
 			for (const total of [false, true]) {
-				const options = { fields: ['note'], order: ['id'], maxBytes, total }
-				await fixture.refuses(() => fixture.query({ ...options, limit: 3, offset: 1 }), 'too_large', [])
-				await fixture.refuses(() => fixture.query({ ...options, limit: 2, offset: 2 }), 'too_large', [])
-				await fixture.refuses(() => fixture.query({ ...options, limit: 100 }), 'too_large', [])
-				await fixture.refuses(
-					() => fixture.query({ ...options, limit: 1, offset: 2, maxBytes: 5_000 }),
-					'too_large',
-					[],
-				)
+				await fixture.refuses(() => query(3, maxBytes, 1, total), 'too_large', [])
+				await fixture.refuses(() => query(2, maxBytes, 2, total), 'too_large', [])
+				await fixture.refuses(() => query(100, maxBytes, 0, total), 'too_large', [])
+				await fixture.refuses(() => query(1, 5_000, 2, total), 'too_large', [])
 			}
 			strictEqual(recordsOf(await fixture.query({ limit: 5 })).length, 5)
 		},
@@ -114,11 +109,14 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 			const expected = await fixture.column({ where, order: ['-order'] }, 'id')
 			ok(expected.length > 3)
 			strictEqual(await fixture.model.count(where), expected.length)
-			deepStrictEqual(await readPages(fixture, ['-order'], 2, where, expected.length), expected)
+			deepStrictEqual(
+				await readPages(fixture, { order: ['-order'], limit: 2, where }, expected.length),
+				expected,
+			)
 		},
 		async 'the total with a cursor counts the records before it too'(fixture) {
 			await fixture.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
-			deepStrictEqual((await readPages(fixture, ['order'], 2, undefined, 5)).length, 5)
+			strictEqual((await readPages(fixture, { order: ['order'], limit: 2 }, 5)).length, 5)
 		},
 		async 'a page begins at the right record when that of its cursor was deleted'(fixture) {
 			const ids = await fixture.addAll([...'abcd'].map((title) => ({ title })))
@@ -166,7 +164,7 @@ function mixed(): Values[] {
 }
 
 /** Asserts that the pages of each size together are the whole list. */
-async function assertPages(
+export async function assertPages(
 	fixture: ModelFixture,
 	order: readonly string[],
 	limits: readonly number[],
@@ -174,34 +172,21 @@ async function assertPages(
 	const expected = await fixture.column({ order, limit: 1_000 }, 'id')
 	strictEqual(new Set(expected).size, await fixture.model.count(undefined), 'the list has every record once')
 	for (const limit of limits)
-		deepStrictEqual(await readPages(fixture, order, limit), expected, `${order.join()} by ${limit}`)
+		deepStrictEqual(await readPages(fixture, { order, limit }), expected, `${order.join()} by ${limit}`)
 }
 
 /** The ids of all pages. */
-async function readPages(
-	fixture: ModelFixture,
-	order: readonly string[],
-	limit: number,
-	where?: Condition,
-	total?: number,
-): Promise<unknown[]> {
+async function readPages(fixture: ModelFixture, options: ListOptions, total?: number): Promise<unknown[]> {
 	const ids: unknown[] = []
 	let after: readonly Value[] | undefined
 	for (let page = 0; page < 100; page++) {
-		const listed = await fixture.query({
-			fields: ['id'],
-			order,
-			limit,
-			where,
-			after,
-			total: total !== undefined,
-		})
+		const listed = await fixture.query({ ...options, fields: ['id'], after, total: total !== undefined })
 		strictEqual(listed.total, total)
 		const found = recordsOf(listed).map((record) => record.id)
 		ids.push(...found)
-		after = fixture.after(listed, order)
+		after = fixture.after(listed, options.order ?? [])
 		if (after === undefined) return ids
-		strictEqual(found.length, limit, 'a page that others follow is full')
+		strictEqual(found.length, options.limit, 'a page that others follow is full')
 	}
 	ok(false, 'the pages have no end')
 }

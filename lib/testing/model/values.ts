@@ -1,6 +1,7 @@
 /** The model contract: values of every type are returned as `FieldType` specifies, by every method. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
+import { encodeBase64 } from '../../wire/base64.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { same } from '../case.ts'
 import { needsOf } from './fields.ts'
@@ -53,7 +54,7 @@ const VALUES: readonly (readonly [field: string, values: readonly (Value | Pair)
 	['token', ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']],
 	['token', ['0189c7c2-7b1e-7c3e-9b1a-2f6d5f1c0a3b', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11']],
 	['extra', JSON_TEXTS.map((text): Pair => [new RawJson(text), JSON.parse(text)])],
-	['data', [new Uint8Array(0), ALL_BYTES, MANY_BYTES].map((bytes): Pair => [bytes, base64(bytes)])],
+	['data', [new Uint8Array(0), ALL_BYTES, MANY_BYTES].map((bytes): Pair => [bytes, encodeBase64(bytes)])],
 ]
 
 const BIG: readonly bigint[] = [2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 2n ** 63n - 1n, -(2n ** 63n)]
@@ -66,6 +67,19 @@ export const VALUE_TESTS: readonly ModelTest[] = [
 			const nulls = Object.fromEntries(names.map((name) => [name, null]))
 			const ids = [await fixture.add(nulls), await fixture.add()]
 			for (const id of ids) deepStrictEqual(await fixture.read(id, names), nulls)
+		},
+		async 'all fields of a record come back together'(fixture) {
+			const seen = new Map<string, Pair>()
+			for (const [field, values] of VALUES)
+				if (fixture.has(field)) seen.set(field, pairOf(values.at(-1) ?? null))
+			const values = Object.fromEntries([...seen].map(([field, [value]]) => [field, value]))
+			const wire = Object.fromEntries(
+				[...seen].map(([field, [, expected]]) => [field, asWritten(fixture, field, expected)]),
+			)
+			const names = [...seen.keys()]
+			const id = await fixture.add(values)
+			deepStrictEqual(await fixture.read(id, names), wire)
+			deepStrictEqual(await fixture.list({ fields: names }), [wire])
 		},
 	}),
 	...testsFor(['bigint'], {
@@ -91,41 +105,22 @@ export const VALUE_TESTS: readonly ModelTest[] = [
 			strictEqual(await fixture.value(id, 'at'), '1969-12-31T23:59:59.999Z')
 		},
 	}),
-	{
-		name: 'infinities are written as texts',
-		needs: ['float', 'infinity'],
-		run: (fixture) =>
+	...testsFor(['float', 'infinity'], {
+		'infinities are written as texts': (fixture) =>
 			keepsEach(fixture, 'ratio', [
 				[Infinity, 'Infinity'],
 				[-Infinity, '-Infinity'],
 			]),
-	},
-	{
-		name: 'NaN is written as a text',
-		needs: ['float', 'nan'],
-		run: (fixture) => keepsEach(fixture, 'ratio', [[Number.NaN, 'NaN']]),
-	},
+	}),
+	...testsFor(['float', 'nan'], {
+		'NaN is written as a text': (fixture) => keepsEach(fixture, 'ratio', [[Number.NaN, 'NaN']]),
+	}),
 	...testsFor(['bytes'], {
 		async 'changing bytes after they were stored has no effect'(fixture) {
 			const data = Uint8Array.of(1, 2, 3)
 			const id = await fixture.add({ data })
 			data.fill(9)
 			strictEqual(await fixture.value(id, 'data'), 'AQID')
-		},
-	}),
-	...tests({
-		async 'all fields of a record come back together'(fixture) {
-			const seen = new Map<string, Pair>()
-			for (const [field, values] of VALUES)
-				if (fixture.has(field)) seen.set(field, pairOf(values.at(-1) ?? null))
-			const values = Object.fromEntries([...seen].map(([field, [value]]) => [field, value]))
-			const wire = Object.fromEntries(
-				[...seen].map(([field, [, expected]]) => [field, asWritten(fixture, field, expected)]),
-			)
-			const names = [...seen.keys()]
-			const id = await fixture.add(values)
-			deepStrictEqual(await fixture.read(id, names), wire)
-			deepStrictEqual(await fixture.list({ fields: names }), [wire])
 		},
 	}),
 ]
@@ -178,8 +173,4 @@ function pairOf(value: Value | Pair): Pair {
 
 function isPair(value: Value | Pair): value is Pair {
 	return Array.isArray(value)
-}
-
-function base64(bytes: Uint8Array): string {
-	return Buffer.from(bytes).toString('base64')
 }

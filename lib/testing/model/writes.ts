@@ -1,7 +1,8 @@
 /** The model contract: `update`, `delete` and their guards. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
-import { type ModelFixture, type ModelTest, parsed, tests } from './fixture.ts'
+import { atOnce } from '../case.ts'
+import { type ModelTest, parsed, tests } from './fixture.ts'
 
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
@@ -29,9 +30,8 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 		const id = await fixture.add({ title: 'same', note: 'same' })
 		const changes = { title: 'same', note: 'same' }
 		for (let round = 0; round < 2; round++) {
-			deepStrictEqual(parsed(await fixture.update(id, changes, fixture.select(['title']))), {
-				title: 'same',
-			})
+			const updated = await fixture.update(id, changes, fixture.select(['title']))
+			deepStrictEqual(parsed(updated), { title: 'same' })
 		}
 	},
 	async 'the version begins at its default, is returned, and is incremented by every update'(fixture) {
@@ -79,10 +79,8 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 		}
 		deepStrictEqual(await fixture.read(id, ['note', 'version']), { note: 'kept', version: 1 })
 		const guard = { version: '1' }
-		deepStrictEqual(parsed(await fixture.update(id, { note: 'new' }, selection, guard)), {
-			note: 'new',
-			version: 2,
-		})
+		const updated = await fixture.update(id, { note: 'new' }, selection, guard)
+		deepStrictEqual(parsed(updated), { note: 'new', version: 2 })
 		strictEqual(await fixture.delete(id, selection, guard), 'stale')
 		ok(typeof (await fixture.delete(id, selection, { version: '2' })) === 'object')
 		strictEqual(await fixture.model.count(undefined), 0)
@@ -117,10 +115,8 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 	async 'of many simultaneous updates of the same version one succeeds'(fixture) {
 		const id = await fixture.add({ order: 0 })
 		const selection = fixture.select(['order'], 'version')
-		const answers = await Promise.all(
-			Array.from({ length: 20 }, (_, index) =>
-				fixture.update(id, { order: index + 1 }, selection, { version: '1' }),
-			),
+		const answers = await atOnce(20, (index) =>
+			fixture.update(id, { order: index + 1 }, selection, { version: '1' }),
 		)
 		const done = answers.filter((answer) => typeof answer === 'object')
 		deepStrictEqual([done.length, answers.filter((answer) => answer === 'stale').length], [1, 19])
@@ -129,7 +125,7 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 	async 'of many simultaneous deletions one gets the record'(fixture) {
 		const id = await fixture.add({ title: 'once' })
 		const selection = fixture.select(['title'])
-		const answers = await Promise.all(Array.from({ length: 10 }, () => fixture.delete(id, selection)))
+		const answers = await atOnce(10, () => fixture.delete(id, selection))
 		strictEqual(answers.filter((answer) => answer === 'missing').length, 9)
 		strictEqual(answers.filter((answer) => typeof answer === 'object').length, 1)
 	},
@@ -137,17 +133,13 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 		const [id = '', other = ''] = await fixture.addAll([{ title: 'gone', note: 'n' }, { title: 'stays' }])
 		const deleted = await fixture.delete(id, fixture.select(['id', 'title', 'note']))
 		deepStrictEqual(parsed(deleted), { id: Number(id), title: 'gone', note: 'n' })
-		await gone(fixture, id)
+		const selection = fixture.select(['id'])
+		strictEqual(await fixture.model.read(id, selection, undefined), undefined)
+		strictEqual(await fixture.delete(id, selection), 'missing')
+		strictEqual(await fixture.update(id, { note: 'n' }, selection), 'missing')
+		deepStrictEqual(await fixture.column(), ['stays'])
 		deepStrictEqual(await fixture.read(other, ['title']), { title: 'stays' })
 		const next = await fixture.add()
 		ok(next !== other, 'an id is not given twice')
 	},
 })
-
-async function gone(fixture: ModelFixture, id: string): Promise<void> {
-	const selection = fixture.select(['id'])
-	strictEqual(await fixture.model.read(id, selection, undefined), undefined)
-	strictEqual(await fixture.delete(id, selection), 'missing')
-	strictEqual(await fixture.update(id, { note: 'n' }, selection), 'missing')
-	deepStrictEqual(await fixture.column(), ['stays'])
-}
