@@ -46,7 +46,7 @@ const PURPOSE_NAMES: ReadonlyMap<string, Purpose> = new Map(PURPOSES.map((name) 
 export const KEPT_PART = 7 / 8
 /** One purpose may fill this part of what the other purposes leave of `KEPT_PART`. */
 export const PURPOSE_PART = 7 / 8
-/** A caller may hold this many times what is still free in the purpose. */
+/** A caller may hold up to this many times as much as is still free in the purpose. */
 export const CALLER_FACTOR = 3
 /** The parts of the cache that values of one caller, and of all callers, may fill before they evict each other. */
 const CALLER_VALUES_PART = 1 / 8

@@ -99,7 +99,7 @@ type Fields<T, V> = unknown extends V
 type Merged<T> = Present<T> & Absent<T> extends infer Both ? { [K in keyof Both]: Both[K] } : never
 
 type Present<T> = { [K in keyof T as JsonKey<T[K], K, never, K>]: Jsonify<T[K]> }
-/** JSON may drop what may be undefined. */
+/** The properties that may be undefined, which JSON drops: optional for the client. */
 type Absent<T> = { [K in keyof T as JsonKey<T[K], K, K, never>]?: Jsonify<Exclude<T[K], undefined>> }
 
 /** `Maybe` for a value that may be undefined, else `Always`; never for what JSON always drops. */

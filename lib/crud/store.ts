@@ -1,6 +1,6 @@
 /**
  * The operations of a `CrudHandler` without overrides: they call the model, within the scope, and translate its errors
- * to `RestError`s. `…Record` functions are for the handler's methods, and check values that code gives; `…Within`
+ * to `RestError`s. `…Record` functions are for the handler's methods, and check values that programs pass; `…Within`
  * functions are for `operations.ts`, which has already read the scope and checked the values.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
@@ -29,7 +29,7 @@ import { type CrudView, FACTS, STATE } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
-/** Values that code gives, by their names for clients. */
+/** Values that a program passes, by their names for clients. */
 type GivenValues = Readonly<Record<string, unknown>>
 
 /**

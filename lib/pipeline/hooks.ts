@@ -181,7 +181,7 @@ function isReadable(value: unknown): value is object {
 	return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || isWebStream(value))
 }
 
-/** The error that was recorded, or that the answer is. */
+/** The recorded error, or else the answer if it is an error. */
 function errorOf({ failure }: Exchange, answer: unknown): RestError | undefined {
 	const value = innerOf(answer)
 	return failure ?? (isRestError(value) ? value : undefined)

@@ -66,7 +66,7 @@ export async function runShared(
 	return reply
 }
 
-/** Overhead of an entry beside its key and text, and of a bucket for the counts. */
+/** Overhead of an entry in addition to its key and text, and of a bucket for the counts. */
 const ENTRY_BYTES: Bytes = 100
 const BUCKET_BYTES: Bytes = 200
 

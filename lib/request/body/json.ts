@@ -63,9 +63,9 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 
 /** The `{` of a text. */
 interface Braces {
-	/** Their number, including those in strings. */
+	/** The number of `{`, including those in strings. */
 	readonly count: number
-	/** Whether one may begin the value of a key: it follows neither `[` nor `,` and isn't first. */
+	/** Whether a `{` may begin the value of a key: it follows neither `[` nor `,`, and isn't the first character. */
 	readonly hasInner: boolean
 }
 
@@ -104,7 +104,7 @@ function isContainer(value: unknown): value is object {
 
 /**
  * Refuses a value nested too deeply. Goes level by level until all brackets of the text are found, so that the records of a
- * flat list are never opened.
+ * flat list are never visited.
  */
 function checkDepth(value: object, text: string, braces: number): void {
 	if (text.length <= MAX_DEPTH) return

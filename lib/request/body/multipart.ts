@@ -60,7 +60,7 @@ const NOT_CLOSED =
 	'The multipart body is not closed: it must end with a line of --, the boundary in Content-Type, and --'
 
 interface DelimiterLine {
-	/** Where the line break before it begins: the content before ends here. */
+	/** Where the line break before the delimiter begins, which is the end of the content before it. */
 	readonly start: number
 	/** Where the next part begins. */
 	readonly end: number
