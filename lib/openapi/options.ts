@@ -66,7 +66,7 @@ const readers = {
 
 const read = switchable('{ title, version, description, license, servers, access }', readers)
 
-/** The option with its defaults, checked. Without `servers`, they depend on the request. */
+/** The option, checked, with its defaults. Without `servers`, the description's servers depend on the request. */
 export interface OpenApiInfo extends Values<typeof readers> {
 	/** The header for request ids that every response has, if any. */
 	readonly requestId: string | undefined

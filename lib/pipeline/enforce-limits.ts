@@ -1,6 +1,6 @@
 /**
- * Counts requests against the rate limits of their methods, and refused credentials as guesses, and refuses those past the
- * limit. For `credentials.ts`. `limits/` reads the limits and keeps the counters.
+ * Counts requests against the rate limits of their methods, counts refused credentials as guesses, and refuses requests
+ * past a limit. For `credentials.ts`. `limits/` reads the limits and keeps the counters.
  */
 import { isRestError, RestError } from '../base/error.ts'
 import { type Milliseconds, timeOfDay } from '../base/time.ts'

@@ -103,7 +103,7 @@ function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
 	return Symbol.asyncIterator in value
 }
 
-/** Text of the type set by the method. */
+/** A text under the Content-Type that the method has set, which replaces `JSON_TYPE`. */
 function plainReply(exchange: Exchange, text: string): Reply {
 	const status = statusOf(exchange)
 	return hasNoContent(status) ? emptyReply(exchange) : textReply(exchange, status, JSON_TYPE, text)
