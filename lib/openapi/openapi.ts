@@ -3,11 +3,11 @@
  * The code that makes the description is in `document.ts`, which only servers with this option import.
  */
 import { createHash } from 'node:crypto'
-import { conditionsOf, etagOf, isWeaklyMatched } from '../crud/preconditions.ts'
 import type { AccessRules } from '../exchange/action.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
 import { exchangeOf } from '../handler/view.ts'
+import { conditionsOf, etagOf, isWeaklyMatched } from '../reply/etag.ts'
 import { routerPrefix } from '../reply/link.ts'
 import type { MountTree } from '../routing/routing.ts'
 import { RawJson } from '../wire/raw-json.ts'

@@ -1,17 +1,12 @@
 /**
  * Compresses replies according to `Accept-Encoding` (RFC 9110 §8.4, §12.5.3); called by `transport/serving.ts` around
- * `answer`.
- *
- * A coding changes the bytes, so each compressed form needs a strong ETag of its own (§8.8.3.3): `"5"` is sent as
- * `"5;br"`, and the suffix is removed from the tags of requests before they are compared. A weak tag would be useless:
- * `If-Match` matches no weak tags (§13.1.1).
+ * `answer`. `etag.ts` gives each compressed form a tag of its own.
  */
-
-import type { IncomingHttpHeaders } from 'node:http'
 import { finished, type Readable } from 'node:stream'
 import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
+import { removeSuffixes, suffixedTag, tagOf304 } from '../etag.ts'
 import { headerOf, indexOfLine, isStreamed, type Reply, type StreamedBody, vary } from '../headers.ts'
 import { readableOf, swallowErrors } from '../unsent.ts'
 import type { Coding } from './codings.ts'
@@ -174,42 +169,4 @@ export function zipped(body: StreamedBody, coding: Coding): Readable {
 	zip.once('close', () => source.destroy())
 	source.on('readable', writeNext)
 	return zip
-}
-
-/** Every suffix that a tag can have: another process may support a coding that this one doesn't. */
-const SUFFIXES = ['br', 'zstd', 'gzip'] as const
-
-const SUFFIXED = new RegExp(`;(?:${SUFFIXES.join('|')})"`, 'g')
-
-/** The tags of `If-Match` or `If-None-Match` as in uncompressed replies: `"5"` for `"5;br"`. */
-export function withoutSuffixes(tags: string): string {
-	return tags.replaceAll(SUFFIXED, '"')
-}
-
-/** The tag of a reply's compressed form; a weak tag is the same for both forms. */
-export function suffixedTag(tag: string, { name }: Pick<Coding, 'name'>): string {
-	return /^".*"$/.test(tag) ? `${tag.slice(0, -1)};${name}"` : tag
-}
-
-/**
- * Removes the suffixes from the tags of a request. `If-Range` keeps them: a range of the uncompressed form can't be appended
- * to one of the compressed form.
- */
-export function removeSuffixes(headers: IncomingHttpHeaders): void {
-	const { 'if-match': match, 'if-none-match': noneMatch } = headers
-	if (match !== undefined) headers['if-match'] = withoutSuffixes(match)
-	if (noneMatch !== undefined) headers['if-none-match'] = withoutSuffixes(noneMatch)
-}
-
-/**
- * The tag of a 304, in the form that the client has stored: with another tag, the client would not update what it has
- * stored (RFC 9111 §4.3.4).
- *
- * @param named `If-None-Match` as it was sent
- * @param chosen the coding that a 200 would have
- */
-export function tagOf304(tag: string, named: string, chosen: Coding | undefined): string {
-	const forms = [...(chosen === undefined ? [] : [suffixedTag(tag, chosen)]), tag]
-	for (const name of SUFFIXES) forms.push(suffixedTag(tag, { name }))
-	return forms.find((form) => named.includes(form)) ?? tag
 }

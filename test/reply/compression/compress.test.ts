@@ -2,67 +2,10 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
-import { CODINGS, type Coding } from '../../../lib/reply/compression/codings.ts'
-import { removeSuffixes, suffixedTag, tagOf304, zipped } from '../../../lib/reply/compression/compress.ts'
+import { CODINGS } from '../../../lib/reply/compression/codings.ts'
+import { zipped } from '../../../lib/reply/compression/compress.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
-
-function coding(name: 'br' | 'gzip'): Coding {
-	const found = CODINGS.get(name)
-	assert.ok(found)
-	return found
-}
-
-describe('compression: ETags', (test) => {
-	test('a strong ETag differs for each coding, a weak one is shared', () => {
-		assert.is(suffixedTag('"5"', coding('br')), '"5;br"')
-		assert.is(suffixedTag('""', coding('gzip')), '";gzip"')
-		assert.is(suffixedTag('W/"5"', coding('br')), 'W/"5"')
-		assert.is(suffixedTag('5', coding('br')), '5')
-	})
-
-	const sent: [name: 'if-match' | 'if-none-match', value: string, seen: string][] = [
-		['if-match', '"5;br"', '"5"'],
-		['if-match', '"5"', '"5"'],
-		['if-match', '"5;br", "6;gzip", "7;zstd"', '"5", "6", "7"'],
-		['if-match', '*', '*'],
-		['if-match', 'W/"5;br"', 'W/"5"'],
-		['if-none-match', '"a-br","b;deflate"', '"a-br","b;deflate"'],
-		['if-none-match', '";br"', '""'],
-		['if-none-match', '"5;br', '"5;br'],
-	]
-	for (const [name, value, seen] of sent) {
-		test(`${name}: ${value} is read as ${seen}`, () => {
-			const headers = { [name]: value }
-			removeSuffixes(headers)
-			assert.equal(headers, { [name]: seen })
-		})
-	}
-
-	test('If-Range keeps the coding: a range of other bytes would not fit', () => {
-		const headers = { 'if-range': '"5;br"' }
-		removeSuffixes(headers)
-		assert.equal(headers, { 'if-range': '"5;br"' })
-	})
-
-	const named: [sent: string, chosen: 'br' | 'gzip' | undefined, tag: string][] = [
-		['"5"', undefined, '"5"'],
-		['"5"', 'br', '"5"'],
-		['"5;br"', 'br', '"5;br"'],
-		['"5;br"', 'gzip', '"5;br"'],
-		['"5;br", "5;gzip"', 'gzip', '"5;gzip"'],
-		['"5", "5;br"', undefined, '"5"'],
-		['"5", "5;br"', 'br', '"5;br"'],
-		['*', 'br', '"5"'],
-		['"5;zstd"', 'br', '"5;zstd"'],
-		['"15;br"', 'br', '"5"'],
-	]
-	for (const [sent, chosen, tag] of named) {
-		test(`a 304 for ${sent}, where ${chosen ?? 'none'} is accepted, has ${tag}`, () => {
-			assert.is(tagOf304('"5"', sent, chosen === undefined ? undefined : coding(chosen)), tag)
-		})
-	}
-})
 
 const KINDS = [
 	{ name: 'br', whole: brotliDecompressSync, stream: createBrotliDecompress },
