@@ -35,7 +35,7 @@ interface UsedNonce {
 /** The request being served: `this.request` in a handler's method, the argument of an authenticator. */
 export class Request {
 	readonly #source: RequestSource
-	/** @internal Kept here by `auth/hmac/signatures.ts`: a WeakMap would cost as much as a hash. */
+	/** @internal Kept here by `auth/hmac/nonces.ts`: a WeakMap would cost as much as a hash. */
 	usedNonces: UsedNonce[] | undefined = undefined
 
 	constructor(source: RequestSource) {

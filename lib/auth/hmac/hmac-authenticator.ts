@@ -12,25 +12,12 @@ import {
 import { type Clock, type Seconds, timeOfDay } from '../../base/time.ts'
 import type { Cache } from '../../cache/cache.ts'
 import type { Request } from '../../request/request.ts'
-import {
-	authorityOf,
-	ParameterComponents,
-	type RequestComponents,
-	signatureBase,
-} from '../../wire/signature.ts'
+import { authorityOf, ParameterComponents, type RequestComponents } from '../../wire/signature.ts'
 import type { Authenticator, User } from '../authenticator.ts'
-import { finderOf, type HmacKeys, isSignedBy, type KeyFinder } from './keys.ts'
-import {
-	ACCEPT_SIGNATURE,
-	checkCovered,
-	checkTimes,
-	isDigestDue,
-	readSignature,
-	type SentSignature,
-	type SignaturePair,
-	signaturePairs,
-	useNonce,
-} from './signatures.ts'
+import { finderOf, type HmacKeys, type KeyFinder } from './keys.ts'
+import { useNonce } from './nonces.ts'
+import { type SentSignature, signaturePairs } from './parse-signature.ts'
+import { ACCEPT_SIGNATURE, claimOf, isDigestDue, isSignedBy } from './verify.ts'
 
 /** Options of `HmacAuthenticator`. */
 export interface HmacAuthenticatorOptions {
@@ -139,15 +126,15 @@ export class HmacAuthenticator implements Authenticator {
 		// Created only on failure: creating an Error takes longer than verifying a valid request.
 		let reason: Error | undefined
 		for (const pair of pairs) {
-			const claim = attempt(() => this.#claimOf(request, components, pair, now))
+			const claim = attempt(() => claimOf(request, components, pair, now, this.#windowSeconds))
 			if (claim instanceof Error) {
 				reason = claim
 				continue
 			}
-			const { keyid, bytes } = claim.sent
+			const { keyid } = claim.sent
 			const found = this.#find(keyid)
 			const key = found instanceof Promise ? await found : found
-			if (isSignedBy(key, claim.base, bytes) && key !== undefined) {
+			if (isSignedBy(key, claim) && key !== undefined) {
 				const pending = this.#accept(request, claim.sent, now)
 				if (pending !== undefined) await pending
 				return { id: keyid, ...key.user }
@@ -155,19 +142,6 @@ export class HmacAuthenticator implements Authenticator {
 			reason = wrongSignature(key !== undefined, keyid)
 		}
 		throw this.#refusal(reason ?? new Error('no label has both a Signature-Input and a Signature'))
-	}
-
-	/** The parsed signature and its base. @throws RangeError if it doesn't cover enough or isn't valid now */
-	#claimOf(
-		request: Request,
-		components: RequestComponents,
-		pair: SignaturePair,
-		now: number,
-	): { readonly sent: SentSignature; readonly base: string } {
-		const sent = readSignature(pair)
-		checkTimes(sent, now, this.#windowSeconds)
-		checkCovered(request, sent)
-		return { sent, base: signatureBase(components, sent.covered) }
 	}
 
 	/** After verification: requires the body's digest and stores the nonce. Synchronous if the cache is. */

@@ -1,5 +1,5 @@
 /** The keys of `HmacAuthenticator`: checked, and compiled for `createHmac`. */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { attached } from '../../base/attached.ts'
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
@@ -38,7 +38,8 @@ export type FindKey = (
 /** Keys by id: an object or a Map, which is read once, or a function, if keys are added or removed later. */
 export type HmacKeys = Readonly<Record<string, DeclaredKey>> | ReadonlyMap<string, DeclaredKey> | FindKey
 
-interface CompiledKey {
+/** A checked key. */
+export interface CompiledKey {
 	readonly secrets: readonly KeyObject[]
 	readonly user: Readonly<Record<string, unknown>>
 }
@@ -46,16 +47,11 @@ interface CompiledKey {
 /** Synchronous if all keys are declared. */
 export type KeyFinder = (keyid: string) => CompiledKey | undefined | Promise<CompiledKey | undefined>
 
-const MIN_SECRET_BYTES = 32
+export const MIN_SECRET_BYTES = 32
 /** Longer names are abbreviated in messages, because they may be secrets: base64 of 16 bytes is longer. */
 const MAX_SHOWN_LENGTH = 20
 /** Compiled keys, cached on the declared ones so that an authenticator created per request doesn't compile them again. */
 const FINDER: unique symbol = Symbol('verbena.keys')
-/**
- * The secret for unknown keys, so that they take as long as known ones. It can be public, because its signatures are
- * refused anyway. It isn't random, because workerd has no random bytes while modules are loaded.
- */
-const DECOY: readonly KeyObject[] = [createSecretKey(Buffer.alloc(MIN_SECRET_BYTES))]
 
 /** @throws TypeError for malformed keys, RangeError for a secret that is too short; the message names the key */
 export function finderOf(where: string, keys: unknown): KeyFinder {
@@ -69,19 +65,6 @@ export function finderOf(where: string, keys: unknown): KeyFinder {
 		const compiled = compiledKeys(keys)
 		return (keyid) => compiled.get(keyid)
 	})
-}
-
-/**
- * Whether one of the key's secrets has signed the text. Constant-time: the time depends on the text and the number of
- * secrets (one for an unknown key), not on the signature.
- */
-export function isSignedBy(key: CompiledKey | undefined, text: string, signature: Uint8Array): boolean {
-	let isValid = false
-	for (const secret of key?.secrets ?? DECOY) {
-		const expected = createHmac('sha256', secret).update(text).digest()
-		if (signature.length === expected.length && timingSafeEqual(signature, expected)) isValid = true
-	}
-	return isValid && key !== undefined
 }
 
 function foundBy(find: FindKey, keyid: string): CompiledKey | undefined | Promise<CompiledKey | undefined> {

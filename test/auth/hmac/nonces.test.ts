@@ -1,6 +1,7 @@
 /** Nonces of one request over one or more caches: tests `useNonce` itself, as few programs use all these ways. */
 import * as assert from 'uvu/assert'
-import { type SentSignature, useNonce } from '../../../lib/auth/hmac/signatures.ts'
+import { useNonce } from '../../../lib/auth/hmac/nonces.ts'
+import type { SentSignature } from '../../../lib/auth/hmac/parse-signature.ts'
 import { type Cache, MemoryCache } from '../../../lib/index.ts'
 import type { Request } from '../../../lib/request/request.ts'
 import { describe } from '../../helpers/describe.ts'
