@@ -4,9 +4,7 @@ import { ModelError, refuseLarger } from '../model-error.ts'
 import { filterOf } from './condition.ts'
 import { exactJson } from './json.ts'
 import type { Layer, Store } from './store.ts'
-import { compareRows, formOf, partitionPoint, type Row, type Stored } from './stored.ts'
-
-type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
+import { comparisonOf, formOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
 
 /** Sorted rows. Rows ordered by key are kept in ascending order, and read backwards for descending order. */
 interface Ordered {
@@ -21,7 +19,7 @@ export function list(
 	layer: Layer,
 	write: (values: readonly Stored[]) => string,
 ): Listed {
-	const order = compareRows(termsOf(query.order, store))
+	const order = rowOrderOf(query.order, store)
 	const ordered = orderedRows(query, order, store, layer)
 	const { length } = ordered.rows
 	const start =
@@ -98,10 +96,23 @@ function cursorOf(values: readonly Stored[], { order, maxBytes }: ListQuery, sto
 	return `[${exact.join(',')}]`
 }
 
-function termsOf(order: readonly Order[], store: Store) {
-	return order.map(({ field, descending }) => ({
+/** Comparator of rows by several terms. Nulls come last in both directions. */
+function rowOrderOf(order: readonly Order[], store: Store): RowOrder {
+	const terms = order.map(({ field, descending }) => ({
 		index: store.indexOf(field),
-		type: store.field(field).type,
+		compare: comparisonOf(store.field(field).type),
 		descending,
 	}))
+	return (a, b) => {
+		for (const { index, descending, compare } of terms) {
+			const [left = null, right = null] = [a[index], b[index]]
+			if (left === null || right === null) {
+				if (left === right) continue
+				return left === null ? 1 : -1
+			}
+			const compared = compare(left, right)
+			if (compared !== 0) return descending ? -compared : compared
+		}
+		return 0
+	}
 }

@@ -3,7 +3,7 @@
  */
 import type { Field } from '../model.ts'
 import type { DeclaredField } from './declared.ts'
-import { comparisonOf, partitionPoint, type Row, type Stored } from './stored.ts'
+import { comparisonOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
 
@@ -97,8 +97,6 @@ export class Store {
 /** Maximum number of cached sorted copies: each has a reference to every row. */
 const MAX_ORDERS = 8
 
-type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
-
 /** Records, and the index of the unique constraints. A transaction has a layer on top of this one with only its changes. */
 export class Layer {
 	readonly #below: Layer | undefined
@@ -150,43 +148,25 @@ export class Layer {
 		return sorted
 	}
 
-	put(row: Row): void {
-		this.#replace(row.id, row)
-	}
-
-	remove(id: string): void {
-		this.#replace(id, undefined)
-	}
-
-	enter(entry: string, id: string): void {
-		this.#entries.set(entry, id)
-	}
-
-	leave(entry: string): void {
-		if (this.#below === undefined) this.#entries.delete(entry)
-		else this.#entries.set(entry, undefined)
-	}
-
-	/** Applies all changes to the layer below. */
-	commit(): void {
-		const below = this.#below
-		if (below === undefined) return
-		for (const [id, row] of this.#rows) {
-			if (row === undefined) below.remove(id)
-			else below.put(row)
-		}
-		for (const [entry, id] of this.#entries) {
-			if (id === undefined) below.leave(entry)
-			else below.enter(entry, id)
-		}
-	}
-
-	#replace(id: string, row: Row | undefined): void {
+	/** Stores a row, or deletes it if `row` is `undefined`. */
+	put(id: string, row: Row | undefined): void {
 		this.#orders.clear()
 		if (this.#below === undefined) this.#sort(this.#rows.get(id), row)
 		else this.#sorted = undefined
 		if (row === undefined && this.#below === undefined) this.#rows.delete(id)
 		else this.#rows.set(id, row)
+	}
+
+	/** Adds an entry to the index, or deletes it if `id` is `undefined`. */
+	enter(entry: string, id: string | undefined): void {
+		if (id === undefined && this.#below === undefined) this.#entries.delete(entry)
+		else this.#entries.set(entry, id)
+	}
+
+	/** Applies all changes to the layer below. */
+	commit(): void {
+		for (const [id, row] of this.#rows) this.#below?.put(id, row)
+		for (const [entry, id] of this.#entries) this.#below?.enter(entry, id)
 	}
 
 	/** Updates `#sorted`. A row with the same id has the same key, and so the same position. */

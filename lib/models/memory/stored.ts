@@ -2,8 +2,9 @@
  * Values as `MemoryModel` stores them: normalized by type, and copied if they are objects; and their order, which
  * conditions, lists and cursors share.
  */
+import { isDate, isUuid } from '../../validate/format.ts'
 import { RawJson } from '../../wire/raw-json.ts'
-import type { Field, FieldType, Order } from '../model.ts'
+import type { Field, FieldType } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 
 /**
@@ -18,7 +19,9 @@ export interface Row {
 	readonly values: readonly Stored[]
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Comparator of rows by their values. */
+export type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
+
 /** With the flag `u`, `\p{Surrogate}` matches only lone surrogates. */
 const NOT_TEXT = /[\0\p{Surrogate}]/u
 const DIGITS = /^[+-]?\d{1,40}$/
@@ -95,7 +98,7 @@ function plainText(value: unknown): string | undefined {
 
 function uuidOf(value: unknown): string | undefined {
 	const text = textOf(value).toLowerCase()
-	return UUID.test(text) ? text : undefined
+	return isUuid(text) ? text : undefined
 }
 
 function integerOf(value: unknown): number | undefined {
@@ -133,16 +136,12 @@ function isoOf(date: Date): string {
 	return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-const DATE = /^\d{4}-\d\d-\d\d$/
 const TIME = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/
 
 /** `YYYY-MM-DD` in the years 1 to 9999; `undefined` for anything else. */
 export function dateOf(text: string): string | undefined {
-	if (!DATE.test(text) || text.startsWith('0000')) return undefined
-	const day = new Date(`${text}T00:00:00.000Z`)
-	// `Date` turns 30 February into 2 March.
-	return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text) ? text : undefined
+	return isDate(text) && !text.startsWith('0000') ? text : undefined
 }
 
 /** `HH:MM:SS`, with a fraction of up to six digits that doesn't end in 0; `undefined` for anything else. */
@@ -245,29 +244,6 @@ export function comparisonOf(type: FieldType): Compare {
 	if (type === 'bytes') return (a, b) => Buffer.compare(a as Uint8Array, b as Uint8Array)
 	if (type === 'float') return compareFloats
 	return compareScalars
-}
-
-/** Comparator of rows by several terms. Nulls come last in both directions. */
-export function compareRows(
-	terms: readonly (Pick<Order, 'descending'> & { readonly index: number; readonly type: FieldType })[],
-): (a: readonly Stored[], b: readonly Stored[]) => number {
-	const compared = terms.map(({ index, type, descending }) => ({
-		index,
-		descending,
-		compare: comparisonOf(type),
-	}))
-	return (a, b) => {
-		for (const { index, descending, compare } of compared) {
-			const [left = null, right = null] = [a[index], b[index]]
-			if (left === null || right === null) {
-				if (left === right) continue
-				return left === null ? 1 : -1
-			}
-			const order = compare(left, right)
-			if (order !== 0) return descending ? -order : order
-		}
-		return 0
-	}
 }
 
 /** Binary search: the first of `length` indexes for which `isBefore` is false. */

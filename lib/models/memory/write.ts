@@ -47,13 +47,13 @@ export function change(
 export function remove(row: Row, store: Store, layer: Layer): void {
 	if (isReferred(row, store, layer)) throw new ModelError('foreign_key')
 	leaveIndex(row, store, layer)
-	layer.remove(row.id)
+	layer.put(row.id, undefined)
 }
 
 function leaveIndex(row: Row, store: Store, layer: Layer): void {
 	for (const unique of store.uniques) {
 		const entry = entryOf(unique, row, store)
-		if (entry !== undefined) layer.leave(entry)
+		if (entry !== undefined) layer.enter(entry, undefined)
 	}
 }
 
@@ -70,9 +70,9 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 		throw new ModelError('foreign_key')
 	if (old !== undefined) {
 		leaveIndex(old, store, layer)
-		if (row.id !== old.id) layer.remove(old.id)
+		if (row.id !== old.id) layer.put(old.id, undefined)
 	}
-	layer.put(row)
+	layer.put(row.id, row)
 	for (const entry of entries) if (entry !== undefined) layer.enter(entry, row.id)
 }
 
