@@ -4,21 +4,19 @@
  */
 import { nearest } from '../../base/options.ts'
 import { keyOf, withKey } from '../sql/key.ts'
+import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { quoted } from './dialect.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
 import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
 
-interface IntrospectOptions {
-	/** The column to use as the key, instead of the primary key. */
-	readonly key?: string | undefined
-	/** Whether 64-bit integers are written as strings. */
-	readonly asText: boolean
-}
-
 /** @throws TypeError if there is no key, or the column of the option `key` can't be one */
-export function introspect(driver: SqliteDriver, listing: Listing, options: IntrospectOptions): Table {
+export function introspect(
+	driver: SqliteDriver,
+	listing: Listing,
+	options: Pick<OpeningOptions, 'key' | 'bigint'>,
+): Table {
 	const query = queryBy(driver)
 	const infos = infosOf(query, listing)
 	const inKey = infos.filter((info) => info.inKey > 0)
@@ -29,7 +27,7 @@ export function introspect(driver: SqliteDriver, listing: Listing, options: Intr
 	const isRowid = (info: Info) =>
 		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
 	const columns = infos.map((info) =>
-		columnOf(query, listing, info, isRowid(info), info.name === key, options),
+		columnOf(query, listing, info, isRowid(info), info.name === key, options.bigint),
 	)
 	const schema = listing.schema === 'main' ? undefined : listing.schema
 	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, inKey), isView }, key)
@@ -41,7 +39,7 @@ function columnOf(
 	info: Info,
 	isRowid: boolean,
 	isKey: boolean,
-	options: IntrospectOptions,
+	bigint: BigintForm,
 ): Column {
 	const declared = fieldOf(info.declared)
 	const sampled =
@@ -63,7 +61,7 @@ function columnOf(
 		hasDefault: info.defaultSql !== null || isRowid,
 		generated: info.generated,
 		maxLength: type === 'text' ? declared.length : undefined,
-		asText: type === 'bigint' && options.asText,
+		asText: type === 'bigint' && bigint === 'string',
 		digits: type === 'decimal' ? digitsOf(declared) : undefined,
 		loose: isExact ? undefined : true,
 		defaultSql: info.defaultSql ?? undefined,

@@ -145,17 +145,13 @@ export function recordSql(
 	const expressions = parts.map((part) =>
 		'bytes' in part ? nameOf(part.bytes.column) : objectSql(part.pairs, nameOf, writing),
 	)
-	const [only] = parts
-	if (parts.length === 1 && only !== undefined && !('bytes' in only)) {
-		return { expressions, json: ([text]) => textOf(text) }
-	}
+	if (isOneText(selected)) return { expressions, json: ([text]) => textOf(text) }
 	return { expressions, json: (values) => joinParts(parts, values) }
 }
 
 /** Whether SQLite writes the record as one JSON text, so that it can write a whole list, too. */
 export function isOneText(selected: readonly Selected[]): boolean {
-	const [only, ...others] = partsOf(selected)
-	return only !== undefined && others.length === 0 && !('bytes' in only)
+	return selected.length <= MAX_PAIRS && selected.every(({ column }) => column.type !== 'bytes')
 }
 
 function base64Of(value: unknown): string | null {

@@ -99,38 +99,23 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 
 	override list(query: ListQuery): Promise<Listed> {
-		return this.#leanFirst(
-			() => super.list(query),
-			() => this.#guarded.list(query),
-		)
+		return this.#leanFirst(super.list, query)
 	}
 
 	override read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
-		return this.#leanFirst(
-			() => super.read(id, selection, where),
-			() => this.#guarded.read(id, selection, where),
-		)
+		return this.#leanFirst(super.read, id, selection, where)
 	}
 
 	override create(values: Values, selection: Selection): Promise<Created> {
-		return this.#leanFirst(
-			() => super.create(values, selection),
-			() => this.#guarded.create(values, selection),
-		)
+		return this.#leanFirst(super.create, values, selection)
 	}
 
 	override update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
-		return this.#leanFirst(
-			() => super.update(id, changes, selection, guard),
-			() => this.#guarded.update(id, changes, selection, guard),
-		)
+		return this.#leanFirst(super.update, id, changes, selection, guard)
 	}
 
 	override delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
-		return this.#leanFirst(
-			() => super.delete(id, selection, guard),
-			() => this.#guarded.delete(id, selection, guard),
-		)
+		return this.#leanFirst(super.delete, id, selection, guard)
 	}
 
 	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
@@ -145,15 +130,20 @@ export class SqliteModel extends SqlModel implements Model {
 		if (error !== undefined) throw new ModelError('unavailable', [], error)
 	}
 
-	async #leanFirst<T>(lean: () => Promise<T>, guarded: () => Promise<T>): Promise<T> {
-		if (!this.#isLean) return guarded()
-		try {
-			return await lean()
-		} catch (error) {
-			if (!(error instanceof Error && HOLDS_BLOB.test(error.message))) throw error
-			this.#isLean = false
-			return guarded()
+	/** Calls a method of `SqlModel` on this model, or on the guarded one if a BLOB was found. */
+	async #leanFirst<A extends unknown[], T>(
+		method: (this: SqlModel, ...args: A) => Promise<T>,
+		...args: A
+	): Promise<T> {
+		if (this.#isLean) {
+			try {
+				return await method.apply(this, args)
+			} catch (error) {
+				if (!(error instanceof Error && HOLDS_BLOB.test(error.message))) throw error
+				this.#isLean = false
+			}
 		}
+		return method.apply(this.#guarded, args)
 	}
 }
 
@@ -190,15 +180,11 @@ function openTable(
 	listing: Listing,
 	{ key, bigint, timeoutSeconds }: OpeningOptions,
 ): SqliteModel {
-	const table = introspect(opened.driver, listing, { key, asText: bigint === 'string' })
+	const table = introspect(opened.driver, listing, { key, bigint })
 	const { type } = columnOf(columnsOf(table), table.key)
-	const reopen = async () =>
-		introspect(opened.driver, listing, { key: table.key, asText: bigint === 'string' })
+	const reopen = async () => introspect(opened.driver, listing, { key: table.key, bigint })
 	// A collation may ignore case or trailing spaces; ids are compared exactly.
-	const exact = type === 'text' || type === 'uuid' ? withExactKeys(opened) : opened
-	return new SqliteModel(exact, table, timeoutSeconds, reopen)
-}
-
-function withExactKeys({ driver, lean, guarded }: Opened): Opened {
-	return { driver, lean: withExactKey(lean), guarded: withExactKey(guarded) }
+	const isText = type === 'text' || type === 'uuid'
+	const exact = { ...opened, lean: withExactKey(opened.lean), guarded: withExactKey(opened.guarded) }
+	return new SqliteModel(isText ? exact : opened, table, timeoutSeconds, reopen)
 }

@@ -22,7 +22,7 @@ export function stage(sql: string, name = 'item'): Stage {
 	const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
 	database.exec(sql)
 	const driver = driverOf(database)
-	const table = introspect(driver, findListing(driver, name), { asText: false })
+	const table = introspect(driver, findListing(driver, name), { key: undefined, bigint: 'number' })
 	const dialect = dialectOf({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Lru())
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
