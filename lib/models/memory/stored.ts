@@ -25,7 +25,6 @@ export type RowOrder = (a: readonly Stored[], b: readonly Stored[]) => number
 /** With the flag `u`, `\p{Surrogate}` matches only lone surrogates. */
 const NOT_TEXT = /[\0\p{Surrogate}]/u
 const DIGITS = /^[+-]?\d{1,40}$/
-const BIGINT_BOUND = 2n ** 63n
 
 /** Normalizes a value of each type; `undefined` for one that the type can't hold. */
 const FORMS: Readonly<Record<FieldType, (value: unknown) => Stored | undefined>> = {
@@ -110,7 +109,7 @@ function integerOf(value: unknown): number | undefined {
 function bigintOf(value: unknown): number | bigint | undefined {
 	if (typeof value === 'number') return Number.isSafeInteger(value) ? value + 0 : undefined
 	if (typeof value === 'string') return DIGITS.test(value) ? bigintOf(BigInt(value)) : undefined
-	if (typeof value !== 'bigint' || value < -BIGINT_BOUND || value >= BIGINT_BOUND) return undefined
+	if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) return undefined
 	const number = Number(value)
 	return Number.isSafeInteger(number) ? number : value
 }

@@ -7,15 +7,17 @@ import {
 	type Sql,
 	type TextMatch,
 } from '../sql/dialect.ts'
-import { ALIAS, type Column, type Table, tableName } from '../sql/table.ts'
+import { ALIAS, type Column, columnName, type Table, tableName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
 import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
 
+const QUOTING = { quote: quoteName }
+
 export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
-	const name = tableName({ quote: quoteName }, table)
+	const name = tableName(QUOTING, table)
 	const lists = new Lists(recordOf, isKeyed(table), lru)
 	return {
 		lru,
@@ -36,9 +38,9 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		bindNumber: String,
 		defaultOf: () => 'default',
 		record: (selected, alias) => (alias === ALIAS ? lists.record(selected) : recordOf(selected, alias)),
-		exact: (column, alias) => mysqlColumn(column).sql.exact(refOf(column, alias)),
+		exact: (column, alias) => mysqlColumn(column).sql.exact(columnName(QUOTING, column, alias)),
 		orderTerm: ({ column, descending }, alias) => {
-			const ref = refOf(column, alias)
+			const ref = columnName(QUOTING, column, alias)
 			const term = mysqlColumn(column).sql.order(ref)
 			if (descending) return `${term} desc`
 			return column.nullable ? `${ref} is null, ${term}` : term
@@ -55,10 +57,6 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		isOutdated: (error) => numberOf(error) === 1054,
 		failure: failureOf,
 	}
-}
-
-function refOf(column: Column, alias: string): string {
-	return alias === '' ? quoteName(column.name) : `${alias}.${quoteName(column.name)}`
 }
 
 /** Whether the key is not null and has a unique index. */
@@ -79,7 +77,7 @@ function recordOf(selected: readonly Selected[], alias: string): RecordSql {
 	let before = '{'
 	for (const { column, as } of selected) {
 		parts.push({ text: `${before}${JSON.stringify(as)}:` })
-		parts.push(...jsonParts(mysqlColumn(column), refOf(column, alias), 'json'))
+		parts.push(...jsonParts(mysqlColumn(column), columnName(QUOTING, column, alias), 'json'))
 		before = ','
 	}
 	parts.push({ text: selected.length === 0 ? '{}' : '}' })
@@ -100,7 +98,8 @@ function jsonOf([text]: readonly unknown[]): string {
 function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch): void {
 	const { type, charset, ignoresCase, sql: columnSql } = mysqlColumn(column)
 	// Geometries are searched as text, because the value needn't be a geometry.
-	const ref = type === 'other' ? columnSql.exact(refOf(column, alias)) : refOf(column, alias)
+	const name = columnName(QUOTING, column, alias)
+	const ref = type === 'other' ? columnSql.exact(name) : name
 	if (!holds(charset, match.value)) {
 		// The character set can't represent the text: false for all values, unknown for NULL.
 		sql.add(`${ref} <> ${ref}`)
@@ -117,7 +116,7 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 /** An exact `in`; see {@link writeIn}. */
 function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
 	const { type, charset, sql: columnSql } = mysqlColumn(key)
-	const ref = refOf(key, alias)
+	const ref = columnName(QUOTING, key, alias)
 	if (type !== 'text') {
 		writeIn(sql, ref, columnSql.placeholder, type === 'integer' ? ids.map(Number) : ids)
 		return
@@ -154,7 +153,7 @@ function holds(charset: string | undefined, text: string): boolean {
 /** Leaves out texts that the column's character set can't represent: no record has them. */
 const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	const { charset, sql: columnSql } = mysqlColumn(column)
-	const ref = refOf(column, alias)
+	const ref = columnName(QUOTING, column, alias)
 	const possible = values.filter((value) => typeof value !== 'string' || holds(charset, value))
 	if (possible.length === 0) {
 		// No value is possible: false for all records, unknown for NULL.

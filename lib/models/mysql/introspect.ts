@@ -5,16 +5,11 @@
 import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
 import { type Keyless, keyOf, withKey } from '../sql/key.ts'
+import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import type { Column, Constraint, Table } from '../sql/table.ts'
 import { columnSql, type MysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
-
-interface IntrospectOptions {
-	/** The option `key`. */
-	readonly key: string | undefined
-	readonly bigintAsText: boolean
-}
 
 /** A table or view of a database. */
 interface Listing {
@@ -44,10 +39,10 @@ export async function introspect(
 	driver: Driver,
 	server: Server,
 	name: TableName,
-	{ key, bigintAsText }: IntrospectOptions,
+	{ key, bigint }: Pick<OpeningOptions, 'key' | 'bigint'>,
 ): Promise<Table> {
 	const listing = find(await listTables(driver, server, name.schema), name, server)
-	const table = await describe(driver, server, { schema: name.schema, ...listing }, bigintAsText)
+	const table = await describe(driver, server, { schema: name.schema, ...listing }, bigint)
 	return withTableKey(table, keyOf(table, key), server)
 }
 
@@ -73,14 +68,14 @@ export async function describe(
 	driver: Driver,
 	server: Server,
 	{ schema, name, isView }: Listing & TableName,
-	bigintAsText: boolean,
+	bigint: BigintForm,
 ): Promise<Described> {
 	const values = [schema ?? server.schema ?? null, name, name]
 	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
 	const checks = server.listsChecks ? await ask(checksText(server)) : []
 	const columnRows = await ask(COLUMNS)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
-	const columns = columnRows.map((row) => columnOf(row, { server, json, bigintAsText }))
+	const columns = columnRows.map((row) => columnOf(row, { server, json, bigint }))
 	const indexes = await ask(INDEXES)
 	const constraints = [
 		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
@@ -208,7 +203,7 @@ interface ColumnContext {
 	readonly server: Server
 	/** Columns that a check of MariaDB marks as JSON. */
 	readonly json: ReadonlySet<string>
-	readonly bigintAsText: boolean
+	readonly bigint: BigintForm
 }
 
 function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn {
@@ -248,7 +243,7 @@ function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn 
 		maxLength: fieldType === 'text' && length !== null ? Number(length) : undefined,
 		choices: type === 'enum' ? choicesOf(String(columnType)) : undefined,
 		...rangeOf(type, fieldType, details),
-		asText: fieldType === 'bigint' && context.bigintAsText ? true : undefined,
+		asText: fieldType === 'bigint' && context.bigint === 'string' ? true : undefined,
 		besides: BESIDES[type],
 		digits: fieldType === 'decimal' ? [details.precision - details.scale, details.scale] : undefined,
 	}

@@ -6,7 +6,7 @@
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Column } from '../sql/table.ts'
+import { type Column, wellFormed } from '../sql/table.ts'
 import { GEOMETRIES, isWellKnownText, type TypeDetails } from './types.ts'
 
 /** Parts of a `concat(…)`: literal texts, and expressions. */
@@ -90,13 +90,13 @@ export function columnSql(column: Column, details: TypeDetails): ColumnSql {
 }
 
 /** The SQL of a text, the default. */
-function defaults({ name }: Column): ColumnSql {
+function defaults(column: Column): ColumnSql {
 	return {
 		...jsonAndCursor((ref) => [{ sql: `json_quote(${ref})` }]),
 		exact: (ref) => ref,
 		order: (ref) => ref,
 		placeholder: '?',
-		bind: (value) => textOf(value, name),
+		bind: (value) => (value instanceof RawJson ? value.text : wellFormed(String(value), column)),
 	}
 }
 
@@ -232,14 +232,6 @@ const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 /** A Buffer over the same memory, because mysql2 doesn't accept a Uint8Array. */
 function bufferOf(bytes: Uint8Array): Buffer {
 	return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-/** @throws ModelError `invalid` for a lone surrogate, which would be sent as another character */
-function textOf(value: Exclude<Value, null>, name: string): unknown {
-	if (value instanceof RawJson) return value.text
-	const text = String(value)
-	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
-	return text
 }
 
 function datetimes(scale: number): Partial<ColumnSql> {

@@ -2,7 +2,6 @@
  * `MysqlModel`: a table or view of MySQL 8, or MariaDB 10.5 and later, as a `Model`, over the user's own mysql2 pool.
  */
 
-import type { Seconds } from '../../base/time.ts'
 import { primaryKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
@@ -42,10 +41,9 @@ export class MysqlModel extends SqlModel {
 	 */
 	static async open(database: MysqlDatabase, table: string, options: MysqlOptions = {}): Promise<MysqlModel> {
 		const tableName = parseTableName(table)
-		const { key, ...opening } = openingOptions('MysqlModel', options, ['key'])
-		const opened = await openDatabase(database, opening)
-		const { driver, server, bigintAsText } = opened
-		return modelOf(opened, await unwrapped(introspect(driver, server, tableName, { key, bigintAsText })))
+		const opened = await openDatabase(database, openingOptions('MysqlModel', options, ['key']))
+		const { driver, server } = opened
+		return modelOf(opened, await unwrapped(introspect(driver, server, tableName, opened)))
 	}
 
 	/**
@@ -57,11 +55,11 @@ export class MysqlModel extends SqlModel {
 		options: DatabaseOptions = {},
 	): Promise<Record<string, MysqlModel>> {
 		const opened = await openDatabase(database, openingOptions('MysqlModel', options, []))
-		const { driver, server, bigintAsText } = opened
+		const { driver, server, bigint } = opened
 		const models: [string, MysqlModel][] = []
 		for (const listing of await unwrapped(listTables(driver, server, undefined))) {
 			if (listing.isView) continue
-			const found = await unwrapped(describe(driver, server, { schema: undefined, ...listing }, bigintAsText))
+			const found = await unwrapped(describe(driver, server, { schema: undefined, ...listing }, bigint))
 			const key = primaryKey(found)
 			if (key !== undefined) models.push([listing.name, modelOf(opened, withTableKey(found, key, server))])
 		}
@@ -69,27 +67,22 @@ export class MysqlModel extends SqlModel {
 	}
 }
 
-interface Opened {
+interface Opened extends OpeningOptions {
 	readonly driver: MysqlDriver
 	readonly server: Server
 	readonly lru: Lru
-	readonly bigintAsText: boolean
-	readonly timeoutSeconds: Seconds
 }
 
-async function openDatabase(
-	database: MysqlDatabase,
-	{ bigint, timeoutSeconds }: Omit<OpeningOptions, 'key'>,
-): Promise<Opened> {
-	const driver = driverOf(database, timeoutSeconds)
+async function openDatabase(database: MysqlDatabase, options: OpeningOptions): Promise<Opened> {
+	const driver = driverOf(database, options.timeoutSeconds)
 	const server = await unwrapped(askServer(driver, driver.statementTimeout))
 	driver.withSettings = server.withSettings
 	driver.maxPacketBytes = server.maxPacketBytes
-	return { driver, server, lru: lruOf(database), bigintAsText: bigint === 'string', timeoutSeconds }
+	return { ...options, driver, server, lru: lruOf(database) }
 }
 
-function modelOf({ driver, server, lru, bigintAsText, timeoutSeconds }: Opened, table: Table): MysqlModel {
-	const reopen = () => introspect(driver, server, table, { key: table.key, bigintAsText })
+function modelOf({ driver, server, lru, bigint, timeoutSeconds }: Opened, table: Table): MysqlModel {
+	const reopen = () => introspect(driver, server, table, { key: table.key, bigint })
 	return new MysqlModel(table, driver, dialectOf(server, table, lru), timeoutSeconds, reopen)
 }
 

@@ -6,7 +6,7 @@
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Column } from '../sql/table.ts'
+import { type Column, wellFormed } from '../sql/table.ts'
 
 /** A type as the catalog describes it. */
 export interface CatalogType {
@@ -186,13 +186,6 @@ function literalOf(token: string): string {
 	if (token === 'null') return 'NULL'
 	if (token === '{') throw new TypeError('an object is not a list')
 	return elementText(JSON.parse(token))
-}
-
-const LONE_SURROGATE = /\p{Surrogate}/u
-
-function wellFormed(text: string, column: Column): string {
-	if (LONE_SURROGATE.test(text)) throw new ModelError('invalid', [column.name])
-	return text
 }
 
 /** Types whose values postgres.js converts with a loss of precision, unless they are sent as text. */

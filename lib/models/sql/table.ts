@@ -95,6 +95,16 @@ export function valueOfVersion(version: string, column: Column): Value | undefin
 	return Number.isSafeInteger(number) ? number : digits
 }
 
+/**
+ * Returns a text that can be sent to a database.
+ *
+ * @throws ModelError `invalid` for a lone surrogate: UTF-8 can't encode it, so another character would be stored
+ */
+export function wellFormed(text: string, { name }: Column): string {
+	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
+	return text
+}
+
 /** Whether a key's value was given explicitly: it is neither missing nor null nor `DEFAULT`. */
 export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
 	return value !== undefined && value !== null && typeof value !== 'symbol'

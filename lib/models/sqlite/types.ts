@@ -6,7 +6,7 @@
 import { RawJson } from '../../wire/raw-json.ts'
 import type { FieldType, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Column } from '../sql/table.ts'
+import { type Column, wellFormed } from '../sql/table.ts'
 
 export interface DeclaredType {
 	readonly type: FieldType
@@ -45,9 +45,6 @@ export function fieldOf(declared: string): DeclaredType {
 	return { type: NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? 'other', name, length, scale }
 }
 
-const MIN_INTEGER = -(2n ** 63n)
-const MAX_INTEGER = 2n ** 63n - 1n
-
 /** @throws ModelError `invalid` for an integer beyond 64 bits, and for a lone surrogate */
 export function bound(value: Value, column: Column): unknown {
 	switch (typeof value) {
@@ -55,7 +52,7 @@ export function bound(value: Value, column: Column): unknown {
 			return value ? 1 : 0
 		case 'bigint':
 			// Each driver would throw an error of its own.
-			if (value < MIN_INTEGER || value > MAX_INTEGER) throw new ModelError('invalid', [column.name])
+			if (BigInt.asIntN(64, value) !== value) throw new ModelError('invalid', [column.name])
 			return value
 		case 'number':
 			// SQLite would store NaN as NULL.
@@ -74,12 +71,6 @@ export function boundAfter(value: Value, column: Column): unknown {
 	return column.type === 'timestamp' && typeof value === 'string'
 		? wellFormed(value, column)
 		: bound(value, column)
-}
-
-/** Refuses a lone surrogate: it can't be encoded as UTF-8, and each driver would store something else. */
-function wellFormed(text: string, { name }: Column): string {
-	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
-	return text
 }
 
 /** The format of a column's timestamps. */
@@ -133,22 +124,16 @@ function formatOfValue(value: unknown): TimestampFormat | undefined {
 }
 
 /** Converts a timestamp to the column's format. */
-function storedTimestamp(value: Value, { kind, digits }: TimestampFormat): unknown {
-	const match = typeof value === 'string' ? WIRE.exec(value) : null
+function storedTimestamp(value: string, { kind, digits }: TimestampFormat): string | number {
+	const match = WIRE.exec(value)
 	if (match === null) return value
 	const [, second = '', given = ''] = match
 	if (kind === 'wire') return `${second}.${given.padEnd(digits, '0').slice(0, digits)}Z`
 	const fraction = given.replace(/0+$/, '')
-	return kind === 'spaced'
-		? spacedText(second, fraction.padEnd(digits, '0'))
-		: sinceEpoch(second, fraction, kind)
-}
-
-function spacedText(second: string, fraction: string): string {
-	return second.replace('T', ' ') + (fraction === '' ? '' : `.${fraction}`)
-}
-
-function sinceEpoch(second: string, fraction: string, kind: TimestampFormat['kind']): number {
+	if (kind === 'spaced') {
+		const shown = fraction.padEnd(digits, '0')
+		return second.replace('T', ' ') + (shown === '' ? '' : `.${shown}`)
+	}
 	const milliseconds = Date.parse(`${second}Z`)
 	if (kind === 'seconds') return milliseconds / 1000 + Number(`0.${fraction === '' ? '0' : fraction}`)
 	return milliseconds + Number(`${fraction.slice(0, 3).padEnd(3, '0')}.${fraction.slice(3) || '0'}`)
@@ -161,13 +146,7 @@ export function storageOf({ kind, digits }: TimestampFormat): string {
 
 /** Decodes a column's `storage`. */
 export function formatOf(storage: string | undefined): TimestampFormat {
-	const [, kind, digits] = /^(wire|spaced|seconds|milliseconds)(\d)$/.exec(storage ?? '') ?? []
-	switch (kind) {
-		case 'spaced':
-		case 'seconds':
-		case 'milliseconds':
-			return { kind, digits: Number(digits) }
-		default:
-			return { kind: 'wire', digits: Number(digits ?? 3) }
-	}
+	const [, kind = 'wire', digits = 3] = /^(wire|spaced|seconds|milliseconds)(\d)$/.exec(storage ?? '') ?? []
+	// The pattern has only these kinds.
+	return { kind: kind as TimestampFormat['kind'], digits: Number(digits) }
 }

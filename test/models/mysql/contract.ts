@@ -95,7 +95,7 @@ async function mute(pool: Pool, name: string): Promise<SqlModel> {
 		driver,
 		server,
 		{ schema: undefined, name },
-		{ key: undefined, bigintAsText: false },
+		{ key: undefined, bigint: 'number' },
 	)
 	return new SqlModel(table, driver, dialectOf(server, table, new Lru()), PATIENCE)
 }

@@ -50,7 +50,7 @@ function creates(): void {
 				const driver = new MysqlDriver(connectionsOf(pool), PATIENCE)
 				const server = { ...(await askServer(driver, 60_000)), returnsInserted: false, returnsDeleted: false }
 				const named = { schema: undefined, name: 'myad_created' }
-				const table = await introspect(driver, server, named, { key: undefined, bigintAsText: false })
+				const table = await introspect(driver, server, named, { key: undefined, bigint: 'number' })
 				const deleted: Promise<unknown>[] = []
 				const interrupted = new Interrupted(driver, () => {
 					const deleting = others.query('delete from myad_created')
