@@ -3,7 +3,7 @@ import type { Value } from '../model.ts'
 import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
 import { ALIAS, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
-import { failureOf, isMalformed } from './errors.ts'
+import { codeOf, failureOf, isMalformed } from './errors.ts'
 import { recordSql } from './json.ts'
 import { Lists, readList } from './list.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE, quoteName } from './types.ts'
@@ -128,9 +128,8 @@ function writeKeyIs(sql: Sql, key: Column, alias: string, id: string): void {
  * Undefined column, datatype mismatch, undefined function or operator. `regproc` uses the last one for malformed
  * values, too.
  */
-const OUTDATED: ReadonlySet<string> = new Set(['42703', '42804', '42883'])
+const OUTDATED: ReadonlySet<unknown> = new Set(['42703', '42804', '42883'])
 
 function isOutdated(error: unknown): boolean {
-	if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false
-	return OUTDATED.has(error.code) && !isMalformed(error, error.code)
+	return error instanceof Error && OUTDATED.has(codeOf(error)) && !isMalformed(error)
 }

@@ -79,7 +79,12 @@ const MESSAGES: readonly (readonly [pattern: RegExp, kind: ModelErrorKind])[] = 
 
 /** Whether the server rejects changes, as a replica does. */
 export function isReadOnly(error: unknown): boolean {
-	return error instanceof Error && 'code' in error && error.code === '25006'
+	return codeOf(error) === '25006'
+}
+
+/** Whether a pooler has switched connections, so that a prepared statement doesn't exist, or exists twice. */
+export function isMixedUp(error: unknown): boolean {
+	return /^(?:26000|42P05)$/.test(codeOf(error) ?? '')
 }
 
 /** Translates an error; `undefined` for a programming error, and for a table that was altered. */
@@ -106,7 +111,7 @@ const CLASSES: ReadonlySet<string> = new Set(
  * any language with a user-defined state.
  */
 function raisedBy(error: Error): RaisedError | undefined {
-	const code = textAt(error, 'code')
+	const code = codeOf(error)
 	// Codes of Node such as EPERM have five letters too; only errors of the server have a severity.
 	if (code === undefined || textAt(error, 'severity') === undefined) return undefined
 	const isRaised =
@@ -115,7 +120,7 @@ function raisedBy(error: Error): RaisedError | undefined {
 }
 
 function kindOf(error: Error): ModelErrorKind | undefined {
-	const code = textAt(error, 'code')
+	const code = codeOf(error)
 	if (code !== undefined) {
 		// The connection failed, so nothing was sent.
 		if (textAt(error, 'syscall') === 'connect') return 'unavailable'
@@ -123,7 +128,7 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 		if (known !== undefined) return known
 		const state = /^[0-9A-Z]{5}$/.test(code) ? (STATES[code] ?? STATES[code.slice(0, 2)]) : undefined
 		if (state !== undefined) return state
-		if (isMalformed(error, code)) return 'invalid'
+		if (isMalformed(error)) return 'invalid'
 	}
 	return MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1]
 }
@@ -147,7 +152,8 @@ const HSTORE: ReadonlySet<string | undefined> = new Set(['get_val', 'parse_hstor
  * Whether a type rejects the syntax of a value: tsvector, tsquery, jsonpath, regclass and others. A wrong statement, the
  * library's or a function's, has the same SQLSTATE, but its error has a position.
  */
-export function isMalformed(error: Error, code: string): boolean {
+export function isMalformed(error: Error): boolean {
+	const code = codeOf(error) ?? ''
 	if (code === 'XX000') return HSTORE.has(textAt(error, 'routine'))
 	if (UNREADABLE_PARAMETER.test(code) && OF_PARAMETER.test(textAt(error, 'where') ?? '')) return true
 	if (!UNREADABLE.test(code) || textAt(error, 'severity') === undefined) return false
@@ -171,6 +177,11 @@ function fieldsOf(error: Error, kind: ModelErrorKind, table: Table): readonly st
 	if (name === undefined) return []
 	const columns = table.constraints.filter((constraint) => constraint.name === name)
 	return [...new Set(columns.flatMap((constraint) => constraint.columns))]
+}
+
+/** The SQLSTATE, or a code of Node or of a driver. */
+export function codeOf(error: unknown): string | undefined {
+	return error instanceof Error ? textAt(error, 'code') : undefined
 }
 
 function textAt(error: Error, key: string): string | undefined {

@@ -40,20 +40,18 @@ export function introspect(
 			.flatMap(columnsOf),
 	)
 	return {
-		...{
-			schema: relation.schema,
-			name: relation.name,
-			columns,
-			constraints: [
-				...constraints.flatMap((constraint) => {
-					const kind = KINDS[constraint.kind]
-					return kind === undefined ? [] : { name: constraint.name, kind, columns: columnsOf(constraint) }
-				}),
-				...own.flatMap((column) => domainChecks(column, types)),
-			],
-			isView: relation.isView,
-			hasTriggers: relation.hasTriggers,
-		},
+		schema: relation.schema,
+		name: relation.name,
+		columns,
+		constraints: [
+			...constraints.flatMap((constraint) => {
+				const kind = KINDS[constraint.kind]
+				return kind === undefined ? [] : { name: constraint.name, kind, columns: columnsOf(constraint) }
+			}),
+			...own.flatMap((column) => domainChecks(column, types)),
+		],
+		isView: relation.isView,
+		hasTriggers: relation.hasTriggers,
 		primary: primary === undefined ? [] : columnsOf(primary),
 		unique: columns
 			.filter((column) => uniqueNames.has(column.name) && !column.nullable)

@@ -41,15 +41,11 @@ interface Conditions {
 	readonly offset: string
 }
 
-interface Records {
+interface ListTexts {
 	/** The aggregate of the records' JSON. */
-	readonly sql: string
+	readonly records: string
 	/** The last character of the separator, as a literal. */
 	readonly mark: string
-}
-
-interface ListTexts {
-	readonly records: Records
 	readonly cache: TextCache
 }
 
@@ -69,20 +65,20 @@ export class Lists {
 	/** Writes the statement whose row {@link readList} reads. */
 	write(sql: Sql, parts: ListParts): void {
 		const conditions = conditionsOf(sql, parts)
-		const { records, cache } = this.#textsOf(parts.selected)
+		const texts = this.#textsOf(parts.selected)
 		const isCached = conditions.counted.length + conditions.paged.length <= MAX_CACHED_CONDITIONS
 		const key = isCached ? cacheKey(parts, conditions) : []
-		const cached = isCached ? cache.get(key) : undefined
-		sql.text = cached ?? listText(sql.dialect, parts, records, conditions)
-		if (isCached && cached === undefined) cache.keep(key, sql.text)
+		const cached = isCached ? texts.cache.get(key) : undefined
+		sql.text = cached ?? listText(sql.dialect, parts, texts, conditions)
+		if (isCached && cached === undefined) texts.cache.keep(key, sql.text)
 	}
 
 	#textsOf(selected: readonly Selected[]): ListTexts {
 		let texts = this.#texts.get(selected)
 		if (texts === undefined) {
 			const mark = separatorOf(selected) === LINE ? `\\n` : `\\x01`
-			const sql = `string_agg(${recordSql(selected, ALIAS).expressions[0]}, E',${mark}')`
-			texts = { records: { sql, mark: `E'${mark}'` }, cache: new TextCache(this.#lru) }
+			const records = `string_agg(${recordSql(selected, ALIAS).expressions[0]}, E',${mark}')`
+			texts = { records, mark: `E'${mark}'`, cache: new TextCache(this.#lru) }
 			this.#texts.set(selected, texts)
 		}
 		return texts
@@ -119,7 +115,7 @@ function cacheKey(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
 function listText(
 	dialect: Dialect,
 	{ table, order, limit, offset, total, maxBytes, looksBeyond }: ListParts,
-	{ sql: records, mark }: Records,
+	{ records, mark }: ListTexts,
 	{ counted, paged, limit: limitPlaceholder, offset: offsetPlaceholder }: Conditions,
 ): string {
 	const source = `${tableName(dialect, table)} ${ALIAS}`

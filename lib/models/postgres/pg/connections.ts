@@ -9,7 +9,7 @@ import type { Pending } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
-import { isReadOnly, READ_TIMEOUT } from '../errors.ts'
+import { codeOf, isMixedUp, isReadOnly, READ_TIMEOUT } from '../errors.ts'
 import { cancel } from './cancel.ts'
 import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgResult } from './pool.ts'
 import { PgBatch, PgStatement, takesStatements } from './statement.ts'
@@ -58,7 +58,7 @@ export class PgConnections {
 		)
 		// When the server stops, a pool emits 'error' for each idle connection, which ends the process if there is no
 		// listener. The pool replaces the connections by itself.
-		if (pool.listenerCount('error') === 0) pool.on('error', ignore)
+		if (pool.listenerCount('error') === 0) pool.on('error', () => {})
 	}
 
 	acquire(
@@ -99,16 +99,7 @@ export class PgConnections {
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
 			const queried = { input: statement, resolve, reject }
-			this.acquire((lease) => this.runFor(queried, lease, () => lease.release()), reject)
-		})
-	}
-
-	/** Runs a statement, calls `release`, and settles the promise. */
-	runFor({ input, resolve, reject }: PgQueried, lease: Lease, release: () => void): void {
-		this.run(lease, input, true, (error, rows) => {
-			release()
-			if (rows === undefined) reject(error)
-			else resolve(rows)
+			this.acquire((lease) => this.run(queried, lease, true, () => lease.release()), reject)
 		})
 	}
 
@@ -131,19 +122,29 @@ export class PgConnections {
 	}
 
 	/**
-	 * Runs a statement. With `mayRepeat` (not in a transaction), runs it again if only its prepared statement was
-	 * outdated.
+	 * Runs a statement, calls `release`, and settles the promise. With `mayRepeat` (not in a transaction), runs it again if
+	 * only its prepared statement was outdated.
 	 */
-	run(lease: Lease, statement: Statement, mayRepeat: boolean, done: Done<Rows>): void {
+	run(
+		{ input: statement, resolve, reject }: PgQueried,
+		lease: Lease,
+		mayRepeat: boolean,
+		release?: () => void,
+	): void {
 		// Statements without values aren't prepared: it would save nothing, and a `begin` that fails behind a pooler
 		// couldn't be repeated.
 		const isPrepared = statement.values.length > 0 && isKept(statement)
 		const name = isPrepared ? this.#names.of(statement.text) : undefined
+		const settle: Done<Rows> = (error, rows) => {
+			release?.()
+			if (rows === undefined) reject(error)
+			else resolve(rows)
+		}
 		this.#send(lease, statement, name, (error, rows) => {
 			const isOutdated =
 				error !== undefined && name !== undefined && this.#isOutdated(error, statement.text, name)
-			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), done)
-			else done(error, rows)
+			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), settle)
+			else settle(error, rows)
 		})
 	}
 
@@ -168,37 +169,34 @@ export class PgConnections {
 				lease.markBroken(new Error('a batch of statements took too long and was cancelled'))
 			},
 		)
-		const results: Rows[] = []
+		let batch: PgBatch | undefined
 		const submit = (callback: PgCallback): void => {
-			lease.client.query(
-				new PgBatch({ text, name: name ?? '', names: this.#names, lists, results }, callback),
-			)
+			batch = new PgBatch(text, name ?? '', this.#names, lists, callback)
+			lease.client.query(batch)
 		}
 		this.#submit(lease, submit, (error) => {
 			this.#shortDeadlines.delete(timeout)
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
-			done(error, error === undefined ? results : undefined)
+			done(error, error === undefined ? batch?.results : undefined)
 		})
 	}
 
 	/** Whether an error concerns only the prepared statement; if so, later statements don't use it. */
 	#isOutdated(error: unknown, text: string, name: string): boolean {
-		const code = error instanceof Error && 'code' in error ? error.code : undefined
-		if (code === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
-		// The prepared statement doesn't exist, or exists twice: a pooler has switched connections.
-		else if (code === '26000' || code === '42P05') this.#names.turnOff()
+		if (codeOf(error) === '0A000' && String(error).includes('cached plan')) this.#names.renew(text, name)
+		else if (isMixedUp(error)) this.#names.turnOff()
 		else return false
 		return true
 	}
 
 	#send(lease: Lease, statement: Statement, name: string | undefined, done: Done<Rows>): void {
 		const submit = (callback: PgCallback): void => {
+			const { text, values } = statement
 			if (takesStatements(lease.client)) {
-				lease.client.query(new PgStatement(statement, name ?? '', this.#names, callback))
+				lease.client.query(new PgStatement(text, name ?? '', this.#names, [values], callback))
 				return
 			}
 			if (name !== undefined && this.#names.mustRenew()) this.renew()
-			const { text, values } = statement
 			const rowMode = 'array'
 			const query: PgQuery = name === undefined ? { text, rowMode } : { text, rowMode, name }
 			lease.client.query(query, [...values], callback)
@@ -250,5 +248,3 @@ function startDeadline(deadlines: Deadlines, time: Milliseconds, expire: () => v
 function rowsOf(result: PgResult | undefined): Rows {
 	return { rows: result?.rows ?? [], affected: result?.rowCount ?? 0 }
 }
-
-function ignore(): void {}

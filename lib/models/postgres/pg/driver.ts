@@ -44,10 +44,7 @@ export class PgDriver implements Driver {
 
 	#run(lease: Lease, statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			this.#connections.run(lease, statement, false, (error, rows) => {
-				if (rows === undefined) reject(error)
-				else resolve(rows)
-			})
+			this.#connections.run({ input: statement, resolve, reject }, lease, false)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import { type Milliseconds, steadyClock } from '../../../base/time.ts'
 import { BatchQueue, Pending, type TakeBatch } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, NoConnection } from '../../sql/pool.ts'
+import { codeOf } from '../errors.ts'
 import type { PgConnections } from './connections.ts'
 import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
@@ -71,7 +72,7 @@ export class PgInserts {
 			else if (others.length > 0 && takesStatements(lease.client))
 				this.#runBatch(lease, first.input.text, inserts, release)
 			else {
-				this.#connections.runFor(first, lease, release)
+				this.#connections.run(first, lease, true, release)
 				for (const other of others) this.#sendAlone(other)
 			}
 		}
@@ -87,8 +88,7 @@ export class PgInserts {
 	#runBatch(lease: Lease, text: string, inserts: readonly Insert[], release: () => void): void {
 		const lists = inserts.map(({ input }) => input.values)
 		this.#connections.runBatch(lease, text, lists, (error, results) => {
-			if (error !== undefined && 'code' in error && LOCKED.has(error.code))
-				this.#aloneUntil = steadyClock() + ALONE
+			if (LOCKED.has(codeOf(error))) this.#aloneUntil = steadyClock() + ALONE
 			release()
 			for (const [at, insert] of inserts.entries()) {
 				const rows = results?.[at]
@@ -108,7 +108,7 @@ export class PgInserts {
 			reject(new NoConnection())
 			return
 		}
-		const send = (lease: Lease): void => this.#connections.runFor(insert, lease, () => lease.release())
+		const send = (lease: Lease): void => this.#connections.run(insert, lease, true, () => lease.release())
 		this.#connections.acquire(send, reject, timeLeft)
 	}
 }

@@ -1,6 +1,7 @@
 /** The parts of pg's `Pool` and clients that are used, and `Lease`, a connection that is checked out of the pool. */
 import type { Deadlines } from '../../../base/deadlines.ts'
 import type { Milliseconds } from '../../../base/time.ts'
+import { codeOf } from '../errors.ts'
 import { type CancelTarget, cancel } from './cancel.ts'
 
 export interface PgPool {
@@ -122,9 +123,9 @@ export class Lease {
 
 /** Whether an error makes the connection unusable: all do, except the server's errors about a statement. */
 export function isBreaking(error: Error): boolean {
-	const code = 'code' in error ? error.code : undefined
+	const code = codeOf(error)
 	// `EPIPE` has five letters too, but comes from Node.
-	if (typeof code !== 'string' || 'syscall' in error || !/^[0-9A-Z]{5}$/.test(code)) return true
+	if (code === undefined || 'syscall' in error || !/^[0-9A-Z]{5}$/.test(code)) return true
 	// 25006: the server became read-only in a failover.
 	return /^(?:08|57P|25P0[345]|25006)/.test(code)
 }

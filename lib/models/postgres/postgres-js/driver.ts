@@ -7,7 +7,7 @@ import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
-import { isReadOnly } from '../errors.ts'
+import { isMixedUp, isReadOnly } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
@@ -118,7 +118,10 @@ export class PostgresJsDriver implements Driver {
 		const max: unknown = Reflect.get(this.#sql.options, 'max')
 		for (let sent = 0; sent < (typeof max === 'number' ? max : 1); sent++) {
 			const options = { prepare: false, onexecute: endConnection }
-			this.#sql.unsafe('select 1', [], options).values().then(ignore, ignore)
+			this.#sql
+				.unsafe('select 1', [], options)
+				.values()
+				.then(undefined, () => {})
 		}
 	}
 
@@ -180,11 +183,6 @@ export class PostgresJsDriver implements Driver {
 	}
 }
 
-/** Whether a pooler has switched connections, so that a prepared statement doesn't exist, or exists twice. */
-function isMixedUp(error: unknown): boolean {
-	return error instanceof Error && 'code' in error && (error.code === '26000' || error.code === '42P05')
-}
-
 /**
  * Resets the backoff of postgres.js: after a failed connection it delays the next attempt by up to 20 seconds, even
  * while requests are waiting.
@@ -200,8 +198,6 @@ function endConnection(connection: unknown): boolean {
 	if (typeof connection.end === 'function') connection.end()
 	return false
 }
-
-function ignore(): void {}
 
 /** A statement of postgres.js, sent when it is first awaited. */
 interface PostgresJsQuery extends PromiseLike<unknown[][] & { readonly count: number | null }> {
