@@ -138,6 +138,11 @@ export function withMethods<T>(...methods: readonly string[]): Reader<T> {
 	}
 }
 
+/** Whether an object of the user, such as a client or a pool, has these methods. */
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+	return names.every((name) => typeof Reflect.get(Object(value), name) === 'function')
+}
+
 /** A range of numbers: `{ from: 1, to: 100, unit: 'bytes' }`. */
 export interface Range {
 	readonly from?: number

@@ -2,6 +2,7 @@
  * The user's Redis client: the used parts of ioredis, iovalkey and node-redis, how they are distinguished, and a
  * `ClientAdapter` for each.
  */
+import { hasMethods } from '../../base/options.ts'
 
 /** The used part of `Redis` of ioredis or iovalkey. */
 export interface IoredisClient {
@@ -55,11 +56,8 @@ export interface ClientAdapter {
  * @throws TypeError unless it is a client of ioredis, iovalkey or node-redis for a single server
  */
 export function adapterOf(client: RedisClient): ClientAdapter {
-	const given: unknown = client
-	if (typeof given === 'object' && given !== null) {
-		if (isIoredis(client)) return new IoredisAdapter(client)
-		if (isNodeRedis(client)) return new NodeRedisAdapter(client)
-	}
+	if (isIoredis(client)) return new IoredisAdapter(client)
+	if (isNodeRedis(client)) return new NodeRedisAdapter(client)
 	throw new TypeError(
 		'RedisCache needs a Redis of ioredis or iovalkey, or the result of createClient of node-redis; not a cluster, pool or sentinel',
 	)
@@ -135,31 +133,19 @@ class NodeRedisAdapter implements ClientAdapter {
 
 function isIoredis(client: RedisClient): client is IoredisClient {
 	return (
-		hasMethod(client, 'call') &&
-		hasMethod(client, 'connect') &&
-		hasMethod(client, 'disconnect') &&
-		has(client, 'status', 'string') &&
+		hasMethods(client, 'call', 'connect', 'disconnect') &&
+		typeof Reflect.get(client, 'status') === 'string' &&
 		Reflect.get(client, 'isCluster') !== true
 	)
 }
 
 /** Excludes clusters, sentinels and pools, whose `sendCommand` has other arguments or uses many connections. */
 function isNodeRedis(client: RedisClient): client is NodeRedisClient {
-	const isOne = !hasMethod(client, 'acquire') && !('masters' in client) && !('totalClients' in client)
 	return (
-		isOne &&
-		hasMethod(client, 'sendCommand') &&
-		hasMethod(client, 'listenerCount') &&
-		has(client, 'isReady', 'boolean')
+		hasMethods(client, 'sendCommand', 'listenerCount') &&
+		typeof Reflect.get(client, 'isReady') === 'boolean' &&
+		!(hasMethods(client, 'acquire') || 'masters' in client || 'totalClients' in client)
 	)
-}
-
-function hasMethod(client: RedisClient, name: string): boolean {
-	return has(client, name, 'function')
-}
-
-function has(client: RedisClient, name: string, kind: string): boolean {
-	return typeof Reflect.get(client, name) === kind
 }
 
 function ignore(): void {}

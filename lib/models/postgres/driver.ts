@@ -2,6 +2,7 @@
  * `driverOf`: recognizes the user's database object (pg, postgres.js or PGlite) and creates its driver. PGlite is
  * PostgreSQL in this process, with one connection that serializes statements and transactions.
  */
+import { hasMethods } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
 import { within } from '../sql/transaction.ts'
@@ -35,21 +36,16 @@ export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): C
 }
 
 function isPostgresJs(database: PostgresDatabase): database is PostgresJsSql {
-	return typeof database === 'function' && hasMethod(database, 'unsafe') && hasMethod(database, 'begin')
+	return typeof database === 'function' && hasMethods(database, 'unsafe', 'begin')
 }
 
 function isPGlite(database: PostgresDatabase): database is PGliteDatabase {
-	return ['query', 'transaction', 'exec'].every((name) => hasMethod(database, name))
+	return hasMethods(database, 'query', 'transaction', 'exec')
 }
 
 /** A pg Client has `connect` and `query` too, but no `totalCount`. */
 function isPgPool(database: PostgresDatabase): database is PgPool {
-	return hasMethod(database, 'connect') && hasMethod(database, 'query') && 'totalCount' in database
-}
-
-function hasMethod(database: PostgresDatabase, name: string): boolean {
-	if (database === null || (typeof database !== 'object' && typeof database !== 'function')) return false
-	return name in database && typeof Reflect.get(database, name) === 'function'
+	return hasMethods(database, 'connect', 'query') && 'totalCount' in database
 }
 
 /** The methods of PGlite, and of its transactions, that are used. */

@@ -4,7 +4,7 @@
  * become part of it.
  */
 import { attached } from '../../base/attached.ts'
-import { refusal } from '../../base/options.ts'
+import { hasMethods, refusal } from '../../base/options.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
@@ -202,8 +202,5 @@ export function isClosed({ open, isOpen }: SqliteDatabase): boolean {
 }
 
 export function mustBeDatabase(database: unknown): asserts database is SqliteDatabase {
-	const has = (name: string) =>
-		typeof database === 'object' && database !== null && typeof Reflect.get(database, name) === 'function'
-	if (has('prepare') && has('exec')) return
-	throw refusal('the database', DATABASES, database)
+	if (!hasMethods(database, 'prepare', 'exec')) throw refusal('the database', DATABASES, database)
 }

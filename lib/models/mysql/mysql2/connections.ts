@@ -4,6 +4,7 @@
  * `driver.ts`.
  */
 
+import { hasMethods } from '../../../base/options.ts'
 import type { Bytes } from '../../../base/time.ts'
 import { ModelError } from '../../model-error.ts'
 import { type GetConnection, Renewal } from '../../sql/pool.ts'
@@ -92,11 +93,7 @@ function coreOf(database: unknown): Pool | Connection | undefined {
 }
 
 function isCore(value: unknown): value is Pool | Connection {
-	if (typeof value !== 'object' || value === null) return false
-	return (
-		('getConnection' in value && typeof value.getConnection === 'function') ||
-		('execute' in value && typeof value.execute === 'function' && 'unprepare' in value)
-	)
+	return hasMethods(value, 'getConnection') || hasMethods(value, 'execute', 'unprepare')
 }
 
 function isPool(core: Pool | Connection): core is Pool {
@@ -225,7 +222,7 @@ export function boundedRows(
 }
 
 function isCommand(value: unknown): value is Command {
-	return typeof value === 'object' && value !== null && 'on' in value && typeof value.on === 'function'
+	return hasMethods(value, 'on')
 }
 
 /** A lower bound of the size in UTF-8. */
