@@ -3,8 +3,8 @@
  * `writeAfter` for keyset pagination. Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
  */
 import type { Comparison, Condition, Value } from '../model.ts'
-import type { OrderColumn, Sql, TextMatch } from './dialect.ts'
-import { type Column, type Columns, columnName, columnOf } from './table.ts'
+import type { OrderColumn, Sql } from './dialect.ts'
+import { type Columns, columnName, columnOf } from './table.ts'
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {
 	eq: '=',
@@ -31,45 +31,44 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			writeCondition(sql, condition.term, columns, alias)
 			sql.add(')')
 			return
-		case 'in':
-			writeIn(sql, condition, columns, alias)
+		case 'in': {
+			const { field, values, exact } = condition
+			const column = columnOf(columns, field)
+			if (values.length === 0) sql.add('1 = 0')
+			else sql.dialect.oneOf(sql, column, alias, values, exact === true && column.type === 'text')
 			return
+		}
 		case 'null':
 			sql.add(columnName(sql.dialect, columnOf(columns, condition.field), alias))
 			sql.add(condition.value ? ' is null' : ' is not null')
 			return
 		case 'contains':
 		case 'startsWith':
-		case 'endsWith':
-			writeMatch(sql, columnOf(columns, condition.field), alias, condition)
+		case 'endsWith': {
+			const { op, field, value, ignoreCase = false } = condition
+			sql.dialect.matches(sql, columnOf(columns, field), alias, { op, value, ignoreCase })
 			return
+		}
 		default: {
+			const { dialect } = sql
+			const { op, value, exact = false, ignoreCase = false } = condition
 			const column = columnOf(columns, condition.field)
-			if (condition.op === 'eq' && condition.exact === true) {
-				writeExact(sql, column, alias, condition.value)
+			const isText = op === 'eq' && typeof value === 'string'
+			if (isText && exact && column.type === 'text' && dialect.exactly !== undefined) {
+				dialect.exactly(sql, column, alias, value)
 				return
 			}
-			if (condition.op === 'eq' && condition.ignoreCase === true && typeof condition.value === 'string') {
-				writeMatch(sql, column, alias, { ...condition, op: 'eq', value: condition.value })
+			if (isText && ignoreCase && !exact) {
+				dialect.matches(sql, column, alias, { op, value, ignoreCase })
 				return
 			}
-			const name = columnName(sql.dialect, column, alias)
-			if (sql.dialect.cantHold?.(column, condition.value) === true) {
-				// The column can't hold this value: `ne` is always true, other comparisons are always false, and NULL stays
-				// unknown.
-				sql.add(`${name} ${condition.op === 'ne' ? '=' : '<>'} ${name}`)
-				return
-			}
-			sql.add(`${name} ${OPERATORS[condition.op]} `)
-			sql.value(condition.value, column)
+			const name = columnName(dialect, column, alias)
+			// The column can't hold this value: `ne` is always true, other comparisons are always false, and NULL stays
+			// unknown.
+			if (dialect.cantHold?.(column, value)) sql.add(`${name} ${op === 'ne' ? '=' : '<>'} ${name}`)
+			else sql.add(`${name} ${OPERATORS[op]} `).value(value, column)
 		}
 	}
-}
-
-type Match = Pick<TextMatch, 'op' | 'value'> & { readonly ignoreCase?: boolean | undefined }
-
-function writeMatch(sql: Sql, column: Column, alias: string, { op, value, ignoreCase = false }: Match): void {
-	sql.dialect.matches(sql, column, alias, { op, value, ignoreCase })
 }
 
 function writeTerms(
@@ -90,24 +89,6 @@ function writeTerms(
 		between = ` ${op} `
 	}
 	sql.add(')')
-}
-
-function writeExact(sql: Sql, column: Column, alias: string, value: Exclude<Value, null>): void {
-	const { dialect } = sql
-	if (dialect.exactly !== undefined && column.type === 'text' && typeof value === 'string')
-		dialect.exactly(sql, column, alias, value)
-	else sql.add(`${columnName(dialect, column, alias)} = `).value(value, column)
-}
-
-function writeIn(
-	sql: Sql,
-	{ field, values, exact }: Extract<Condition, { op: 'in' }>,
-	columns: Columns,
-	alias: string,
-): void {
-	const column = columnOf(columns, field)
-	if (values.length === 0) sql.add('1 = 0')
-	else sql.dialect.oneOf(sql, column, alias, values, exact === true && column.type === 'text')
 }
 
 /** Writes ` where ` and the conditions that are defined, joined by `and`. */

@@ -14,11 +14,8 @@ export interface Keyless {
 	readonly unique: readonly string[]
 }
 
-const KEY_TYPES: ReadonlySet<FieldType | undefined> = new Set<FieldType | undefined>([
-	...(['integer', 'bigint', 'uuid', 'text'] as const),
-	// A type that isn't known yet; `withKey` checks it later.
-	undefined,
-])
+/** `undefined` is a type that isn't known yet; `withKey` checks it later. */
+const KEY_TYPES: ReadonlySet<unknown> = new Set(['integer', 'bigint', 'uuid', 'text', undefined])
 
 /** The primary key, if it is a single column of a key type. */
 export function primaryKey({ columns, primary }: Keyless): string | undefined {
