@@ -24,7 +24,12 @@ export function checkKey(key: unknown): asserts key is string {
  */
 export function toText(key: string, value: unknown): string {
 	if (typeof value === 'number' && !Number.isFinite(value)) throw notJson(key, String(value))
-	const text = stringify(key, value)
+	let text: string | undefined
+	try {
+		text = JSON.stringify(value)
+	} catch (error) {
+		throw notJson(key, describe(value), error)
+	}
 	if (text === undefined) throw notJson(key, describe(value))
 	return text
 }
@@ -54,14 +59,6 @@ export function ownCopy(key: string): string {
 /** The error of `increment` for a key whose value isn't a whole number below 2^53 - 1. */
 export function notCountable(key: string): TypeError {
 	return new TypeError(`increment needs a whole number below 2^53 - 1, but '${key}' holds something else`)
-}
-
-function stringify(key: string, value: unknown): string | undefined {
-	try {
-		return JSON.stringify(value)
-	} catch (error) {
-		throw notJson(key, describe(value), error)
-	}
 }
 
 function notJson(key: string, found: string, cause?: unknown): TypeError {

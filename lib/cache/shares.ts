@@ -88,14 +88,10 @@ class Amount implements Limits {
 	entries = 0
 	bytes: Bytes = 0
 
-	add(bytes: Bytes): void {
-		this.entries++
-		this.bytes += bytes
-	}
-
-	remove(bytes: Bytes): void {
-		this.entries--
-		this.bytes -= bytes
+	/** Counts an entry that was added (1) or removed (-1). */
+	count(entries: 1 | -1, bytes: Bytes): void {
+		this.entries += entries
+		this.bytes += entries * bytes
 	}
 }
 
@@ -129,40 +125,33 @@ export class Shares<E extends CacheEntry<E>> {
 	}
 
 	add(entry: E): void {
-		const { isKept, size, share } = entry
-		if (isKept) {
-			this.#kept.add(size)
-			share.group.kept.add(size)
-			share.kept.add(size)
-		} else {
-			share.values.add(size)
-			share.evictable.add(entry)
-			if (share !== this.#application) {
-				this.#callersValues.add(size)
-				if (share.values.entries === 1) this.#recent.add(share)
-				else this.#recent.touch(share)
-			}
-		}
-		if (share !== this.#application && share.kept.entries + share.values.entries === 1)
-			share.group.shares.set(share.caller, share)
+		const { isKept, share } = entry
+		this.#count(1, entry)
+		if (!isKept) share.evictable.add(entry)
+		if (share === this.#application) return
+		if (!isKept && share.values.entries === 1) this.#recent.add(share)
+		else if (!isKept) this.#recent.touch(share)
+		if (share.kept.entries + share.values.entries === 1) share.group.shares.set(share.caller, share)
 	}
 
 	remove(entry: E): void {
-		const { isKept, size, share } = entry
+		const { isKept, share } = entry
+		this.#count(-1, entry)
+		if (!isKept) share.evictable.remove(entry)
+		if (share === this.#application) return
+		if (!isKept && share.values.entries === 0) this.#recent.remove(share)
+		if (share.kept.entries + share.values.entries === 0) share.group.shares.delete(share.caller)
+	}
+
+	#count(entries: 1 | -1, { isKept, size, share }: E): void {
 		if (isKept) {
-			this.#kept.remove(size)
-			share.group.kept.remove(size)
-			share.kept.remove(size)
+			this.#kept.count(entries, size)
+			share.group.kept.count(entries, size)
+			share.kept.count(entries, size)
 		} else {
-			share.values.remove(size)
-			share.evictable.remove(entry)
-			if (share !== this.#application) {
-				this.#callersValues.remove(size)
-				if (share.values.entries === 0) this.#recent.remove(share)
-			}
+			share.values.count(entries, size)
+			if (share !== this.#application) this.#callersValues.count(entries, size)
 		}
-		if (share !== this.#application && share.kept.entries + share.values.entries === 0)
-			share.group.shares.delete(share.caller)
 	}
 
 	/** Marks a value as used. */

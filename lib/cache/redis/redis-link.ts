@@ -35,7 +35,7 @@ export class RedisLink {
 	#connection: Connection = { pausedUntil: undefined }
 	/** When the loss of the connection was noticed. */
 	#lostAt: Milliseconds | undefined
-	#waiting: Waiting[] = []
+	readonly #waiting: Waiting[] = []
 	#reconnectedAt: Milliseconds = Number.NEGATIVE_INFINITY
 
 	constructor(client: ClientAdapter, timeoutSeconds: Seconds) {
@@ -78,16 +78,15 @@ export class RedisLink {
 	 * @throws CacheUnavailable if it was lost longer ago
 	 */
 	async connection(): Promise<Connection> {
-		const now = this.now()
 		const state = this.#client.state()
 		if (state === 'ended') throw ended()
-		if (state === 'connecting') {
-			this.#lostAt ??= now
-			if (now - this.#lostAt >= this.#timeout) throw new CacheUnavailable('there is no connection to Redis')
+		if (state === 'ready') this.#lostAt = undefined
+		else {
+			this.#lostAt ??= this.now()
+			if (this.now() - this.#lostAt >= this.#timeout)
+				throw new CacheUnavailable('there is no connection to Redis')
 			await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
-			return this.#connection
 		}
-		this.#lostAt = undefined
 		return this.#connection
 	}
 
@@ -135,17 +134,13 @@ export class RedisLink {
 	#ready(): void {
 		this.#connection = { pausedUntil: undefined }
 		this.#lostAt = undefined
-		const waiting = this.#waiting
-		this.#waiting = []
-		for (const { resolve } of waiting) resolve()
+		for (const { resolve } of this.#waiting.splice(0)) resolve()
 	}
 
 	/** Rejects waiting calls once the client won't reconnect. */
 	#end(): void {
 		if (this.#client.state() !== 'ended') return
-		const waiting = this.#waiting
-		this.#waiting = []
-		for (const { reject } of waiting) reject(ended())
+		for (const { reject } of this.#waiting.splice(0)) reject(ended())
 	}
 }
 
