@@ -7,7 +7,7 @@ import { STATUS_CODES } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import type { Milliseconds } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { headerOf, headers, pairsOf, type Reply, vary } from '../reply/headers.ts'
+import { headerOf, headers, isBodiless, pairsOf, type Reply, vary } from '../reply/headers.ts'
 import type { MountTree } from '../routing/routing.ts'
 import { authenticatorFor, Caller } from './caller.ts'
 import { documentOf } from './document.ts'
@@ -17,7 +17,6 @@ import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
 
 /** Makes the page; consumes the reply's body. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
-	const isHead = exchange.incoming.method === 'HEAD'
 	const place = placeOf(exchange, mounts)
 	const { text, note } = await bodyText(exchange, reply)
 	// A path with only handlers below it, which is a 404 outside the explorer, shows the map.
@@ -25,7 +24,7 @@ export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply
 	const status = isMapOnly ? 200 : reply.status
 	const lines = isMapOnly ? mapHeaders(exchange) : reply.headers
 	const nonce = randomBytes(18).toString('base64')
-	if (isHead) return { status, headers: pageHeaders(lines, nonce, undefined), body: null }
+	if (isBodiless(exchange)) return { status, headers: pageHeaders(lines, nonce, undefined), body: null }
 	const answer: AnswerData = {
 		status,
 		reason: STATUS_CODES[status] ?? '',

@@ -105,8 +105,7 @@ export class Watch implements Watched {
 
 	answered(outcome: Outcome): void {
 		this.#status = outcome.status
-		// An early refusal ignores the method, but Node sends no body for HEAD.
-		this.#bytes = this.#exchange.incoming.method === 'HEAD' ? 0 : lengthOf(outcome)
+		this.#bytes = lengthOf(outcome)
 		if (this.#trace !== undefined) {
 			this.#trace.status = this.#status
 			this.#trace.bytes = this.#bytes

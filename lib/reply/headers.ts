@@ -51,9 +51,17 @@ export function textReply(
 	return {
 		status,
 		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),
-		body: exchange.method === 'HEAD' ? null : text,
+		body: isBodiless(exchange) ? null : text,
 		ascii: length === text.length,
 	}
+}
+
+/**
+ * Whether the reply's body is dropped: HEAD is answered with the headers of its GET alone (RFC 9110 §9.3.2). Every reply
+ * with a body asks this, those to requests that are refused early too.
+ */
+export function isBodiless({ incoming }: Exchange): boolean {
+	return incoming.method === 'HEAD'
 }
 
 /** The status set by the method, else 200. */

@@ -10,6 +10,7 @@ import {
 	emptyReply,
 	hasNoContent,
 	headers,
+	isBodiless,
 	NOSNIFF,
 	type Reply,
 	statusOf,
@@ -40,7 +41,7 @@ export function sealResponse(
 	const length = copyHeaders(exchange, response)
 	applyOptions(exchange, options)
 	const { body } = response
-	const isHead = exchange.method === 'HEAD'
+	const isHead = isBodiless(exchange)
 	if (hasNoContent(statusOf(exchange))) {
 		disposeBody(response)
 		return emptyReply(exchange)

@@ -15,6 +15,7 @@ import {
 	envelopeEnd,
 	hasNoContent,
 	headers,
+	isBodiless,
 	JSON_TYPE,
 	NOSNIFF,
 	type Reply,
@@ -29,7 +30,7 @@ export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 	return {
 		status: statusOf(exchange),
 		headers: headers(exchange, lines),
-		body: exchange.method === 'HEAD' ? null : body,
+		body: isBodiless(exchange) ? null : body,
 	}
 }
 
@@ -37,9 +38,10 @@ export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 export async function sealStream(exchange: Exchange, source: Readable): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
 	await firstBytes(source)
-	if (exchange.method === 'HEAD') source.destroy()
+	const isDropped = isBodiless(exchange)
+	if (isDropped) source.destroy()
 	const lines = headers(exchange, ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY])
-	return { status: statusOf(exchange), headers: lines, body: exchange.method === 'HEAD' ? null : source }
+	return { status: statusOf(exchange), headers: lines, body: isDropped ? null : source }
 }
 
 export function isIterable(value: object): value is Iterable<unknown> {
@@ -74,7 +76,7 @@ export async function sealIterable(
 		else if (!(Symbol.asyncIterator in value)) throw notAsync()
 		else if (wrap) body = jsonArray(source, `${ENVELOPE_START}[`, `]${end}`)
 		else body = jsonArray(source, '[', ']')
-		if (exchange.method === 'HEAD' || hasNoContent(statusOf(exchange))) body = null
+		if (isBodiless(exchange) || hasNoContent(statusOf(exchange))) body = null
 	} finally {
 		if (body === null && source.first.done !== true) await source.rest.return?.()
 	}

@@ -123,10 +123,8 @@ function responseOf(exchange: Exchange, reply: Reply, signal: AbortSignal, onEnd
 	const init = { ...coded, status, statusText: STATUS_CODES[status] ?? '', headers: lines }
 	if (isStreamed(body)) return new Response(streamOf(exchange, body, signal, onEnd), init)
 	onEnd(true)
-	// The reply to a HEAD that was refused early still has a body.
-	const isEmpty = body === null || exchange.incoming.method === 'HEAD'
 	// node's Response also accepts bytes in shared memory, which the DOM type doesn't.
-	return new Response(isEmpty ? null : (body as string | Uint8Array<ArrayBuffer>), init)
+	return new Response(body as string | Uint8Array<ArrayBuffer> | null, init)
 }
 
 /** The body, read on demand. The client disconnects by cancelling it or by aborting the signal. */

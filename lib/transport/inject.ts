@@ -48,7 +48,7 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 	const watch = startWatch(service, exchange)
 	const reply = await replyOf(service, exchange)
 	watch?.answered(reply)
-	const body = await readBody(reply, incoming.method, watch)
+	const body = await readBody(reply, watch)
 	return {
 		status: reply.status,
 		headers: linesByName(reply.headers),
@@ -59,9 +59,9 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 }
 
 /** The answer's bytes; ends the watch. */
-async function readBody(reply: Reply, method: string | undefined, watch: Watch | undefined): Promise<Buffer> {
+async function readBody(reply: Reply, watch: Watch | undefined): Promise<Buffer> {
 	try {
-		const body = await bytesOf(reply, method)
+		const body = await bytesOf(reply)
 		watch?.end(true)
 		return body
 	} catch (error) {
@@ -88,9 +88,8 @@ export function replyOf(service: Service, exchange: Exchange): Reply | Promise<R
 	return sent ?? new Promise((done) => (resolve = done))
 }
 
-/** The body's bytes. Like node:http, drops the text of the reply to a HEAD that was refused early. */
-async function bytesOf({ body }: Reply, method: string | undefined): Promise<Buffer> {
-	if (body === null || (typeof body === 'string' && method === 'HEAD')) return Buffer.alloc(0)
+async function bytesOf({ body }: Reply): Promise<Buffer> {
+	if (body === null) return Buffer.alloc(0)
 	if (typeof body === 'string') return Buffer.from(body)
 	if (body instanceof Uint8Array) return Buffer.from(body)
 	const chunks: Buffer[] = []

@@ -7,7 +7,15 @@ import type { Bytes } from '../../base/time.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { fieldLines } from '../../request/incoming.ts'
 import { removeSuffixes, suffixedTag, tagOf304 } from '../etag.ts'
-import { headerOf, indexOfLine, isStreamed, type Reply, type StreamedBody, vary } from '../headers.ts'
+import {
+	headerOf,
+	indexOfLine,
+	isBodiless,
+	isStreamed,
+	type Reply,
+	type StreamedBody,
+	vary,
+} from '../headers.ts'
 import { readableOf, swallowErrors } from '../unsent.ts'
 import type { Coding } from './codings.ts'
 import type { Compression } from './negotiate.ts'
@@ -60,9 +68,8 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	const varied: Reply = { ...reply, headers }
 	if (coding === undefined) return varied
 	const { body } = reply
-	const isHead = exchange.incoming.method === 'HEAD'
-	// For HEAD nothing is compressed, and the unknown length may be left out (RFC 9110 §9.3.2).
-	if (isHead || body === null) return coded(varied, coding, null)
+	// HEAD: nothing is compressed, and the unknown length may be left out (RFC 9110 §9.3.2).
+	if (body === null) return coded(varied, coding, null)
 	// zlib may run out of memory: the reply is then sent uncompressed.
 	const fallBack = (error: unknown): Reply => {
 		exchange.log('error', 'the answer could not be compressed', error)
@@ -82,10 +89,10 @@ function textOf(header: string | string[] | undefined): string | undefined {
 	return Array.isArray(header) ? header.join(', ') : header
 }
 
-function isCompressible({ incoming }: Exchange, { threshold }: Compression, reply: Reply): boolean {
+function isCompressible(exchange: Exchange, { threshold }: Compression, reply: Reply): boolean {
 	const { status, headers, body } = reply
 	if (status === 204 || status === 205 || status === 206) return false
-	if (body === null && incoming.method !== 'HEAD') return false
+	if (body === null && !isBodiless(exchange)) return false
 	const length = headerOf(headers, 'content-length')
 	if (length !== undefined && Number(length) < threshold) return false
 	return COMPRESSIBLE.test(headerOf(headers, 'content-type') ?? '') && !isExcluded(headers)
