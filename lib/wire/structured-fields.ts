@@ -34,22 +34,15 @@ export type Dictionary = ReadonlyMap<string, Member>
 
 const NONE: ReadonlyMap<string, BareItem> = new Map()
 
-const TAB = 0x09
-const SPACE = 0x20
-const QUOTE = 0x22
-const PERCENT = 0x25
-const OPEN = 0x28
-const CLOSE = 0x29
-const STAR = 0x2a
-const COMMA = 0x2c
-const MINUS = 0x2d
-const DOT = 0x2e
-const COLON = 0x3a
-const SEMICOLON = 0x3b
-const EQUALS = 0x3d
-const QUESTION = 0x3f
-const AT = 0x40
-const BACKSLASH = 0x5c
+/** The patterns of what is read at once; sticky, so that they match at the scanner's position only. */
+const WHITESPACE = /[ \t]*/y
+/** Printable ASCII but `"` and `\`. */
+const UNESCAPED = /[ !#-[\]-~]*/y
+const DIGITS = /\d*/y
+/** The name of a member or a parameter (RFC 9651 §4.2.3.3). */
+const KEY = /[a-z*][a-z\d_.*-]*/y
+/** The token characters of RFC 9110 §5.6.2, and `:` and `/` (RFC 9651 §3.3.4). */
+const TOKEN = /[A-Za-z*][!#$%&'*+.^`|~\w:/-]*/y
 
 export function isInnerList(member: Member): member is InnerList {
 	return 'items' in member
@@ -60,7 +53,7 @@ export function parseDictionary(text: string): Dictionary {
 	const members = new Map<string, Member>()
 	readMembers(text, (scan) => {
 		const key = readKey(scan)
-		const hasValue = scan.take(EQUALS)
+		const hasValue = scan.take('=')
 		members.set(key, hasValue ? readMember(scan) : { value: TRUE, parameters: readParameters(scan) })
 	})
 	return members
@@ -76,9 +69,9 @@ export function parseList(text: string): List {
 /** Parses an item: `"a";q=1`. @throws SyntaxError */
 export function parseItem(text: string): Item {
 	const scan = new Scanner(text)
-	skipSpaces(scan)
+	scan.skipSpaces()
 	const item = readItem(scan)
-	skipSpaces(scan)
+	scan.skipSpaces()
 	if (!scan.isAtEnd) throw scan.error('the end')
 	return item
 }
@@ -86,29 +79,29 @@ export function parseItem(text: string): Item {
 /** Reads comma-separated members, with optional spaces and tabs around the commas (RFC 9651 §4.2.1, §4.2.2). */
 function readMembers(text: string, read: (scan: Scanner) => void): void {
 	const scan = new Scanner(text)
-	skipSpaces(scan)
+	scan.skipSpaces()
 	while (!scan.isAtEnd) {
 		read(scan)
-		skipWhitespace(scan)
+		scan.match(WHITESPACE)
 		if (scan.isAtEnd) return
-		if (!scan.take(COMMA)) throw scan.error('a comma')
-		skipWhitespace(scan)
+		if (!scan.take(',')) throw scan.error('a comma')
+		scan.match(WHITESPACE)
 		if (scan.isAtEnd) throw scan.error('a member after the comma')
 	}
 }
 
 function readMember(scan: Scanner): Member {
-	return scan.code() === OPEN ? readInnerList(scan) : readItem(scan)
+	return scan.next === '(' ? readInnerList(scan) : readItem(scan)
 }
 
 function readInnerList(scan: Scanner): InnerList {
 	scan.at++
 	const items: Item[] = []
-	skipSpaces(scan)
-	while (!scan.take(CLOSE)) {
+	scan.skipSpaces()
+	while (!scan.take(')')) {
 		items.push(readItem(scan))
-		if (scan.code() !== SPACE && scan.code() !== CLOSE) throw scan.error('a space or )')
-		skipSpaces(scan)
+		if (scan.next !== ' ' && scan.next !== ')') throw scan.error('a space or )')
+		scan.skipSpaces()
 	}
 	return { items, parameters: readParameters(scan) }
 }
@@ -119,98 +112,63 @@ function readItem(scan: Scanner): Item {
 }
 
 function readParameters(scan: Scanner): ItemParameters {
-	if (scan.code() !== SEMICOLON) return NONE
+	if (scan.next !== ';') return NONE
 	const parameters = new Map<string, BareItem>()
-	while (scan.take(SEMICOLON)) {
-		skipSpaces(scan)
+	while (scan.take(';')) {
+		scan.skipSpaces()
 		const key = readKey(scan)
-		parameters.set(key, scan.take(EQUALS) ? readBareItem(scan) : TRUE)
+		parameters.set(key, scan.take('=') ? readBareItem(scan) : TRUE)
 	}
 	return parameters
 }
 
-function skipSpaces(scan: Scanner): void {
-	while (scan.code() === SPACE) scan.at++
-}
-
-function skipWhitespace(scan: Scanner): void {
-	while (scan.code() === SPACE || scan.code() === TAB) scan.at++
-}
-
 function readBareItem(scan: Scanner): BareItem {
-	const code = scan.code()
-	if (code === QUOTE) return { type: 'string', value: readString(scan) }
-	if (code === MINUS || isDigit(code)) return readNumber(scan)
-	if (code === COLON) return { type: 'bytes', value: readBytes(scan) }
-	if (code === STAR || isAlpha(code)) return { type: 'token', value: readToken(scan) }
-	if (code === QUESTION) return readBoolean(scan)
-	if (code === AT) return readDate(scan)
-	if (code === PERCENT) return { type: 'display', value: readDisplayString(scan) }
-	throw scan.error('a value')
+	const { next } = scan
+	if (next === '"') return { type: 'string', value: readString(scan) }
+	if (next === ':') return { type: 'bytes', value: readBytes(scan) }
+	if (next === '?') return readBoolean(scan)
+	if (next === '@') return readDate(scan)
+	if (next === '%') return { type: 'display', value: readDisplayString(scan) }
+	if (next === '-' || (next >= '0' && next <= '9')) return readNumber(scan)
+	const token = scan.match(TOKEN)
+	if (token === '') throw scan.error('a value')
+	return { type: 'token', value: token }
 }
 
-/** The name of a member or a parameter (RFC 9651 §4.2.3.3). @throws SyntaxError */
 function readKey(scan: Scanner): string {
-	const { text, at: from } = scan
-	const first = text.charCodeAt(from)
-	if (first !== STAR && !isLowerAlpha(first)) throw scan.error('a name in lower case')
-	let at = from + 1
-	while (isKeyCharacter(text.charCodeAt(at))) at++
-	scan.at = at
-	return text.slice(from, at)
-}
-
-function isKeyCharacter(code: number): boolean {
-	return isLowerAlpha(code) || isDigit(code) || '_-.*'.includes(String.fromCharCode(code))
+	const key = scan.match(KEY)
+	if (key === '') throw scan.error('a name in lower case')
+	return key
 }
 
 /** Printable ASCII between quotes; only `"` and `\` are escaped (RFC 9651 §4.2.5). */
 function readString(scan: Scanner): string {
-	const { text } = scan
-	let from = scan.at + 1
-	let at = from
-	let value = ''
-	for (; ; at++) {
-		const code = text.charCodeAt(at)
-		if (code === QUOTE) break
-		if (code === BACKSLASH) {
-			value += text.slice(from, at)
-			from = ++at
-			const escaped = text.charCodeAt(at)
-			if (escaped !== QUOTE && escaped !== BACKSLASH) throw scan.error('" or \\ after \\', at)
-		} else if (!(code >= 0x20 && code < 0x7f)) throw scan.error('printable ASCII and a closing quote', at)
+	scan.at++
+	let value = scan.match(UNESCAPED)
+	while (!scan.take('"')) {
+		if (!scan.take('\\')) throw scan.error('printable ASCII and a closing quote')
+		const { next } = scan
+		if (!scan.take('"') && !scan.take('\\')) throw scan.error('" or \\ after \\')
+		value += next + scan.match(UNESCAPED)
 	}
-	scan.at = at + 1
-	return value + text.slice(from, at)
+	return value
 }
 
 /** At most 15 digits, or 12 and a fraction of at most 3 (RFC 9651 §4.2.4). */
 function readNumber(scan: Scanner): BareItem {
 	const start = scan.at
-	scan.take(MINUS)
-	const whole = skipDigits(scan)
+	scan.take('-')
+	const whole = scan.match(DIGITS).length
 	if (whole === 0) throw scan.error('a digit')
-	if (scan.code() !== DOT) {
+	if (scan.next !== '.') {
 		if (whole > 15) throw scan.error('at most 15 digits')
 		return { type: 'integer', value: Number(scan.text.slice(start, scan.at)) }
 	}
 	if (whole > 12) throw scan.error('at most 12 digits before the point')
 	scan.at++
-	const fraction = skipDigits(scan)
+	const fraction = scan.match(DIGITS).length
 	if (fraction === 0 || fraction > 3) throw scan.error('1 to 3 digits after the point')
 	return { type: 'decimal', value: Number(scan.text.slice(start, scan.at)) }
-}
-
-function skipDigits(scan: Scanner): number {
-	const from = scan.at
-	while (isDigit(scan.code())) scan.at++
-	return scan.at - from
-}
-
-function readToken(scan: Scanner): string {
-	const from = scan.at
-	while (isTokenCharacter(scan.code())) scan.at++
-	return scan.text.slice(from, scan.at)
 }
 
 function readBytes(scan: Scanner): Uint8Array {
@@ -239,7 +197,7 @@ function readDate(scan: Scanner): BareItem {
 /** UTF-8 bytes: printable ASCII as it is, the rest as `%` and two hex digits in lower case (RFC 9651 §4.2.10). */
 function readDisplayString(scan: Scanner): string {
 	scan.at++
-	if (scan.code() !== QUOTE) throw scan.error('a quote')
+	if (scan.next !== '"') throw scan.error('a quote')
 	const end = scan.text.indexOf('"', scan.at + 1)
 	const text = end === -1 ? '%' : scan.text.slice(scan.at + 1, end)
 	if (!/^(?:[\x20-\x24\x26-\x7e]|%[\da-f]{2})*$/.test(text))
@@ -263,9 +221,9 @@ class Scanner {
 		this.text = text
 	}
 
-	/** Code of the next character; NaN at the end. */
-	code(): number {
-		return this.text.charCodeAt(this.at)
+	/** The next character; empty at the end. */
+	get next(): string {
+		return this.text.charAt(this.at)
 	}
 
 	get isAtEnd(): boolean {
@@ -273,31 +231,26 @@ class Scanner {
 	}
 
 	/** Skips the next character if it is this one. */
-	take(code: number): boolean {
-		if (this.code() !== code) return false
+	take(char: string): boolean {
+		if (this.next !== char) return false
 		this.at++
 		return true
+	}
+
+	skipSpaces(): void {
+		while (this.text[this.at] === ' ') this.at++
+	}
+
+	/** Skips what a sticky pattern matches, and returns it; empty if it doesn't match. */
+	match(pattern: RegExp): string {
+		const from = this.at
+		pattern.lastIndex = from
+		if (pattern.test(this.text)) this.at = pattern.lastIndex
+		return this.text.slice(from, this.at)
 	}
 
 	/** The message never quotes the text, which a client sent. */
 	error(expected: string, at = this.at): SyntaxError {
 		return new SyntaxError(`${expected} was expected at character ${at + 1}`)
 	}
-}
-
-function isDigit(code: number): boolean {
-	return code >= 0x30 && code <= 0x39
-}
-
-function isLowerAlpha(code: number): boolean {
-	return code >= 0x61 && code <= 0x7a
-}
-
-function isAlpha(code: number): boolean {
-	return isLowerAlpha(code) || (code >= 0x41 && code <= 0x5a)
-}
-
-/** The token characters of RFC 9110 §5.6.2, and `:` and `/` (RFC 9651 §3.3.4). */
-function isTokenCharacter(code: number): boolean {
-	return isAlpha(code) || isDigit(code) || "!#$%&'*+-.^_`|~:/".includes(String.fromCharCode(code))
 }
