@@ -3,7 +3,7 @@
  * would be right. Fast enough to run per request, for specs written inside a method.
  */
 import { isPlain } from '../base/options.ts'
-import { blankPlan, type Draft, type FieldPlan, type Plan } from './plan.ts'
+import { Draft, type FieldPlan, type Plan } from './plan.ts'
 import { isStandardSchema } from './standard-schema.ts'
 import type { Check, Choice, Constraints, Fields, Format, Kind, Rule, Spec, Validator } from './validator.ts'
 
@@ -19,7 +19,7 @@ const KEYS = 'an object holds one or more of min, max, pattern, in, of, fields, 
  * @throws TypeError when the spec is wrong
  */
 export function planSpec(spec: Spec, validator?: Validator): Plan {
-	const plan = blankPlan(spec)
+	const plan = new Draft(spec)
 	plan.required = true
 	if (isStandardSchema(spec)) {
 		plan.schema = spec
@@ -57,7 +57,7 @@ function fieldName(where: string, name: string): string {
 function planField(where: string, field: unknown, validator: Validator | undefined): Draft {
 	if (typeof field === 'boolean') return planFlag(field)
 	if (isStandardSchema(field)) {
-		const plan = blankPlan(field)
+		const plan = new Draft(field)
 		plan.schema = field
 		return plan
 	}
@@ -65,14 +65,14 @@ function planField(where: string, field: unknown, validator: Validator | undefin
 		refuse(where, `expected true, false, a list of rules or a Standard Schema, got ${shown(field)}`)
 	}
 	if (validator === undefined) return planRules(where, field)
-	const plan = blankPlan(field)
+	const plan = new Draft(field)
 	plan.validator = validator
 	return plan
 }
 
 /** `true` and `false` check only presence: null is allowed. */
 function planFlag(required: boolean): Draft {
-	const plan = blankPlan(required)
+	const plan = new Draft(required)
 	plan.required = required
 	plan.nullable = true
 	plan.fastKind = 'anything'
@@ -85,7 +85,7 @@ function planFlag(required: boolean): Draft {
  * @throws TypeError when a rule is wrong
  */
 export function planRules(where: string, rules: readonly unknown[]): Draft {
-	const plan = blankPlan(rules as readonly Rule[]) // each is checked below
+	const plan = new Draft(rules as readonly Rule[]) // each is checked below
 	for (const rule of rules) {
 		if (typeof rule === 'string') applyName(where, plan, rule)
 		else if (isStandardSchema(rule)) refuse(where, 'a Standard Schema must replace the list, not be in it')

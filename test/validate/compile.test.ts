@@ -2,7 +2,7 @@
 import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import { planSpec } from '../../lib/validate/compile.ts'
-import { blankPlan } from '../../lib/validate/plan.ts'
+import { Draft } from '../../lib/validate/plan.ts'
 import type { Spec } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -113,8 +113,7 @@ describe('a plan', (test) => {
 			plan.fields?.map((field) => field.name),
 			['name', 'tags'],
 		)
-		assert.equal(name, {
-			...blankPlan(['required', 'nullable', { min: 1, max: 9, pattern }]),
+		const expected = Object.assign(new Draft(['required', 'nullable', { min: 1, max: 9, pattern }]), {
 			required: true,
 			nullable: true,
 			kind: 'string',
@@ -126,6 +125,7 @@ describe('a plan', (test) => {
 			fastMin: 1,
 			fastMax: 9,
 		})
+		assert.equal(name, expected)
 		assert.is(tags?.kind, 'array')
 		assert.is(tags?.items?.format, 'uuid')
 	})
