@@ -22,7 +22,7 @@ const MAX_LAYOUT = 1_000_000
 const OPENING = '{['
 const CLOSING = '}]'
 const SPACE = ' \t\r\n'
-const ENDS = `${OPENING}${CLOSING}${SPACE},:"`
+const STRUCTURE = `${OPENING}${CLOSING}${SPACE},:`
 
 export function* tokensOf(json: string): Generator<Token, void> {
 	/** The stack of open containers: whether each is an object. */
@@ -39,7 +39,7 @@ export function* tokensOf(json: string): Generator<Token, void> {
 	while (at < json.length) {
 		const char = json[at] ?? ''
 		const end = endOf(json, at)
-		if (char === '"' || end - at > 1 || !isStructure(char)) {
+		if (!STRUCTURE.includes(char)) {
 			if (other !== '') yield { kind: 'other', text: other }
 			other = ''
 			const text = json.slice(at, end)
@@ -78,12 +78,6 @@ export function prettyJson(json: string): string {
 	return text
 }
 
-function isStructure(char: string): boolean {
-	return (
-		OPENING.includes(char) || CLOSING.includes(char) || SPACE.includes(char) || char === ',' || char === ':'
-	)
-}
-
 function kindOf(char: string): TokenKind {
 	return /[-\d]/.test(char) ? 'number' : 'word'
 }
@@ -98,8 +92,8 @@ function endOf(json: string, from: number): number {
 		}
 		return json.length
 	}
-	if (isStructure(json[from] ?? '')) return at
-	while (at < json.length && !ENDS.includes(json[at] ?? '')) at++
+	if (STRUCTURE.includes(json[from] ?? '')) return at
+	while (at < json.length && json[at] !== '"' && !STRUCTURE.includes(json[at] ?? '')) at++
 	return at
 }
 

@@ -31,20 +31,17 @@ export function actionsView(app: App): HTMLElement | undefined {
 }
 
 function shownOperations(operations: readonly OperationData[]): OperationData[] {
-	const ordered = distinctOperations(operations).sort((a, b) => rankOf(a) - rankOf(b))
+	const ordered = distinctOperations(operations).sort(
+		(a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method),
+	)
 	return ordered.filter(
 		({ method, isAllowed, query }) =>
 			method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined)),
 	)
 }
 
-function rankOf({ method }: OperationData): number {
-	const rank = ORDER.indexOf(method)
-	return rank === -1 ? ORDER.length : rank
-}
-
 /** The most frequently used first. */
-const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
+const ORDER = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'QUERY']
 
 /** Leaves out aliases: POST to a record is PATCH, and QUERY to a list is GET. */
 export function distinctOperations<O extends { method: string; summary: string }>(

@@ -43,26 +43,18 @@ export class App {
 	readonly drafts = new Map<string, Draft>()
 	/** Whether the user has opened or closed a form, by method. */
 	readonly expanded = new Map<string, boolean>()
-	readonly #render: (app: App) => void
-	#url = address()
-	#navigation = 0
-
-	constructor(data: PageData, render: (app: App) => void) {
-		this.data = data
-		this.#render = render
-	}
-
 	/**
 	 * Path and query of the page that is shown, to which its forms are sent. Not the browser's address, which may already
 	 * be the next page's: a form must change the record that the user sees.
 	 */
-	get url(): string {
-		return this.#url
-	}
-
+	url = address()
 	/** The number of the current navigation, which changes when another one starts. */
-	get navigation(): number {
-		return this.#navigation
+	navigation = 0
+	readonly #render: (app: App) => void
+
+	constructor(data: PageData, render: (app: App) => void) {
+		this.data = data
+		this.#render = render
 	}
 
 	/** The number of history entries of this page before the current one. */
@@ -112,22 +104,22 @@ export class App {
 		{ push = true, announcement = '', keepsNotice = false }: GoOptions = {},
 	): Promise<boolean> {
 		if (!isPath(url)) return false
-		const navigation = ++this.#navigation
+		const navigation = ++this.navigation
 		document.body.setAttribute('aria-busy', 'true')
 		const found = await this.#fetchPage(url)
-		if (navigation !== this.#navigation) return false
+		if (navigation !== this.navigation) return false
 		document.body.removeAttribute('aria-busy')
 		if (found === undefined) return false
 		if (push) {
 			history.replaceState({ steps: this.steps, top: scrollY }, '')
 			history.pushState({ steps: this.steps + 1 }, '', found.url)
 		} else history.replaceState(history.state, '', found.url)
-		const isElsewhere = pathOf(found.url) !== pathOf(this.#url)
+		const isElsewhere = pathOf(found.url) !== pathOf(this.url)
 		if (isElsewhere) {
 			this.drafts.clear()
 			this.expanded.clear()
 		}
-		this.#url = found.url
+		this.url = found.url
 		this.data = found.data
 		if (!keepsNotice) this.notify(announcement)
 		this.render()

@@ -57,35 +57,37 @@ function signInBox(app: App): HTMLDialogElement {
 type SignIn = (make: () => Promise<Session> | Session, secret?: HTMLInputElement) => Promise<void>
 
 function bearerForm(signIn: SignIn): HTMLFormElement {
-	const token = secretInput()
-	return credentialsForm('Bearer token', [labelled('Token', token)], 'Use token', () => {
-		const text = takeValue(token)
-		return signIn(() => {
-			if (!/^[\x21-\x7e]+$/.test(text)) throw new TypeError('A token is printable ASCII without spaces.')
-			return bearerSession(text)
-		}, token)
+	const parts = { name: 'Bearer token', fields: [], secret: 'Token', send: 'Use token' }
+	return credentialsForm(signIn, parts, (token) => {
+		if (!/^[\x21-\x7e]+$/.test(token)) throw new TypeError('A token is printable ASCII without spaces.')
+		return bearerSession(token)
 	})
 }
 
 function hmacForm(signIn: SignIn): HTMLFormElement {
 	const id = el('input', { type: 'text', autocomplete: 'off', spellcheck: 'false' })
-	const secret = secretInput()
-	const fields = [labelled('Key id', id), labelled('Secret, base64', secret)]
-	return credentialsForm('HMAC key', fields, 'Use key', () => {
-		const text = takeValue(secret)
-		return signIn(() => {
-			if (!/^[\x20-\x7e]{1,128}$/.test(id.value)) throw new TypeError('A key has an id of printable ASCII.')
-			return hmacSession(id.value, text.trim())
-		}, secret)
+	const fields = [labelled('Key id', id)]
+	const parts = { name: 'HMAC key', fields, secret: 'Secret, base64', send: 'Use key' }
+	return credentialsForm(signIn, parts, (secret) => {
+		if (!/^[\x20-\x7e]{1,128}$/.test(id.value)) throw new TypeError('A key has an id of printable ASCII.')
+		return hmacSession(id.value, secret.trim())
 	})
 }
 
+interface FormParts {
+	readonly name: string
+	readonly fields: readonly HTMLElement[]
+	/** The label of the secret's input. */
+	readonly secret: string
+	readonly send: string
+}
+
 function credentialsForm(
-	name: string,
-	fields: readonly HTMLElement[],
-	send: string,
-	act: () => Promise<void>,
+	signIn: SignIn,
+	{ name, fields, secret, send }: FormParts,
+	make: (secret: string) => Promise<Session> | Session,
 ): HTMLFormElement {
+	const input = el('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
 	const form = el(
 		'form',
 		{ autocomplete: 'off', novalidate: true },
@@ -94,19 +96,13 @@ function credentialsForm(
 			{},
 			el('legend', {}, name),
 			...fields,
+			labelled(secret, input),
 			el('button', { type: 'submit', class: 'primary' }, send),
 		),
 	)
-	return onSubmit(form, () => void act())
-}
-
-function secretInput(): HTMLInputElement {
-	return el('input', { type: 'password', autocomplete: 'off', spellcheck: 'false' })
-}
-
-/** Empties an input and returns its text. */
-function takeValue(input: HTMLInputElement): string {
-	const { value } = input
-	input.value = ''
-	return value
+	return onSubmit(form, () => {
+		const { value } = input
+		input.value = ''
+		void signIn(() => make(value), input)
+	})
 }
