@@ -6,10 +6,9 @@ import { attached } from '../base/attached.ts'
 import { type RouteMethod, takesBody } from '../base/http.ts'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Action, MethodDocs } from '../exchange/action.ts'
-import type { EndpointParam, MountedEndpoint } from '../routing/endpoints.ts'
+import type { MountedEndpoint } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/routing.ts'
 import { schemaOfForeign } from '../validate/schema/foreign-schema.ts'
-import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodySchema, querySchemas } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, ParameterShape, Shape } from '../validate/schema/shape.ts'
 
@@ -45,7 +44,7 @@ function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 	const shape = withDocs(mounted.shape?.() ?? methodShape(action, method), docs)
 	const params = mounted.params.map((param, at) => ({
 		name: param.name,
-		schema: shape.params[at] ?? paramSchema(param),
+		schema: shape.params[at] ?? { type: param.kind === 'number' ? 'integer' : 'string' },
 		required: true,
 		...(param.kind === 'rest' ? { description: 'The first of any number of segments' } : {}),
 	}))
@@ -64,10 +63,6 @@ function declaredAnswer(inferred: AnswerShape, answer: NonNullable<MethodDocs['a
 	const schema = schemaOfForeign(answer)
 	// An answer declared as a non-array is not a page.
 	return { ...inferred, schema, isPage: inferred.isPage && schema.type === 'array' }
-}
-
-function paramSchema({ kind }: EndpointParam): JsonSchema {
-	return kind === 'number' ? { type: 'integer' } : { type: 'string' }
 }
 
 /** The shape of a method without docs: its spec only, because the type of its answer is unknown at run time. */

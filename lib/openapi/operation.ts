@@ -92,9 +92,9 @@ export class OperationIds {
 	 */
 	of(endpoint: Endpoint): string {
 		const { mount, method, params, action } = endpoint
-		const name = [...pathOfMount(mount).split('/'), action.name].map(plain).filter(isThere).join('_')
+		const name = plain(`${pathOfMount(mount)}/${action.name}`)
 		// Code generators turn ids into function names, which can't be empty or begin with a digit.
-		const base = /^[A-Za-z]/.test(name) ? name : ['operation', name].filter(isThere).join('_')
+		const base = /^[A-Za-z]/.test(name) ? name : plain(`operation ${name}`)
 		const first = this.#first.get(base)
 		if (first === undefined) this.#first.set(base, endpoint)
 		const more = first === undefined || first.method === method ? [] : [method.toLowerCase()]
@@ -110,8 +110,4 @@ export class OperationIds {
 /** Replaces all but letters and digits by `_`. */
 function plain(text: string): string {
 	return text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '')
-}
-
-function isThere(text: string): boolean {
-	return text !== ''
 }

@@ -26,7 +26,9 @@ export function parametersOf(components: Components, endpoint: Endpoint, names: 
 	return [
 		...own.map((one) => components.shared('parameters', one.name, one)),
 		...headersOf(endpoint).map((name) =>
-			components.use('parameters', name.replaceAll('-', ''), () => headerParameter(name)),
+			components.use('parameters', name.replaceAll('-', ''), () => ({
+				...{ name, in: 'header', description: HEADERS[name] ?? '', schema: { type: 'string' } },
+			})),
 		),
 	]
 }
@@ -69,10 +71,6 @@ function serialization(components: Components, { written, schema }: ParameterSha
 		case undefined:
 			return { schema: value }
 	}
-}
-
-function headerParameter(name: string): Part {
-	return { name, in: 'header', description: HEADERS[name] ?? '', schema: { type: 'string' } }
 }
 
 function headersOf({ mount, method, action, shape }: Endpoint): readonly string[] {
