@@ -28,12 +28,11 @@ export const CROWD_TESTS: readonly ModelTest[] = tests({
 			[missing, notes, undefined],
 		] as const
 		for (let round = 0; round < 10; round++) {
-			const found = await Promise.all(
-				reads.map(([id, selection]) => fixture.model.read(id, selection, undefined)),
-			)
-			deepStrictEqual(
-				found.map((each) => each && parsed(each)),
-				reads.map(([, , expected]) => expected),
+			await Promise.all(
+				reads.map(async ([id, selection, expected]) => {
+					const found = await fixture.model.read(id, selection, undefined)
+					deepStrictEqual(found && parsed(found), expected)
+				}),
 			)
 		}
 	},

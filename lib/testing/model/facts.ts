@@ -17,11 +17,8 @@ export const FACT_TESTS: readonly ModelTest[] = [
 				const field = found.get(name)
 				const types = type === 'integer' ? ['integer', 'bigint'] : [type]
 				ok(field !== undefined && types.includes(field.type), `${name} is ${field?.type}, not ${type}`)
-				deepStrictEqual(
-					[field.nullable, field.hasDefault, field.generated],
-					[nullable, hasDefault, false],
-					name,
-				)
+				const flags = [field.nullable, field.hasDefault, field.generated]
+				deepStrictEqual(flags, [nullable, hasDefault, false], name)
 			}
 		},
 		async 'the key is id, the model has a name and is not read-only'({ model }) {

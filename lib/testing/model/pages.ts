@@ -109,10 +109,8 @@ export const PAGE_TESTS: readonly ModelTest[] = [
 			const expected = await fixture.column({ where, order: ['-order'] }, 'id')
 			ok(expected.length > 3)
 			strictEqual(await fixture.model.count(where), expected.length)
-			deepStrictEqual(
-				await readPages(fixture, { order: ['-order'], limit: 2, where }, expected.length),
-				expected,
-			)
+			const ids = await readPages(fixture, { order: ['-order'], limit: 2, where }, expected.length)
+			deepStrictEqual(ids, expected)
 		},
 		async 'the total with a cursor counts the records before it too'(fixture) {
 			await fixture.addAll(Array.from({ length: 5 }, (_, order) => ({ order })))
