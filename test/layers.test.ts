@@ -60,12 +60,12 @@ function importsOf({ name, imports }: SourceFile): string[] {
 }
 
 /** The room that a file is in: `crud` of `crud/plan.ts`, `index.ts` of itself. */
-function lruOf(name: string): string {
+function roomOf(name: string): string {
 	return name.split('/')[0] ?? name
 }
 
 function mayImport(name: string, other: string): boolean {
-	return name === 'index.ts' || ROOMS.indexOf(lruOf(other)) >= ROOMS.indexOf(lruOf(name))
+	return name === 'index.ts' || ROOMS.indexOf(roomOf(other)) >= ROOMS.indexOf(roomOf(name))
 }
 
 /** A way from a file back to itself; empty when there is none. */
@@ -89,14 +89,14 @@ function offenders(holds: (file: SourceFile) => boolean): string[] {
 describe('layers', (test) => {
 	test('every file of lib but index.ts is in a room', () => {
 		assert.equal(
-			offenders(({ name }) => ROOMS.includes(lruOf(name))),
+			offenders(({ name }) => ROOMS.includes(roomOf(name))),
 			['index.ts'],
 		)
 	})
 
 	test('every room has a file', () => {
 		assert.equal(
-			ROOMS.filter((room) => !files.some(({ name }) => lruOf(name) === room)),
+			ROOMS.filter((room) => !files.some(({ name }) => roomOf(name) === room)),
 			[],
 		)
 	})
