@@ -117,22 +117,6 @@ class LayerModel implements Model {
 		})
 	}
 
-	/**
-	 * Stores the rows of the option `rows`.
-	 *
-	 * @throws TypeError naming the row that doesn't fit
-	 */
-	protected fill(rows: readonly Readonly<Record<string, unknown>>[]): void {
-		for (const [index, row] of rows.entries()) {
-			try {
-				// `insert` checks that each value is a `Value`.
-				insert(row as Values, this.#store, this.#layer)
-			} catch (cause) {
-				throw new TypeError(`${this.#store.name}: rows[${index}] doesn't fit: ${reasonOf(cause)}`, { cause })
-			}
-		}
-	}
-
 	async #change<T>(work: () => T): Promise<T> {
 		if (this.readOnly) throw new TypeError(`${this.#store.name} can only be read`)
 		return this.#mutex.run(() => {
@@ -245,7 +229,14 @@ export class MemoryModel extends LayerModel {
 			}
 			store.refer(field, model === 'itself' ? store : model.#store)
 		}
-		this.fill(rows)
+		for (const [index, row] of rows.entries()) {
+			try {
+				// `insert` checks that each value is a `Value`.
+				insert(row as Values, store, store.layer)
+			} catch (cause) {
+				throw new TypeError(`${place}: rows[${index}] doesn't fit: ${reasonOf(cause)}`, { cause })
+			}
+		}
 	}
 }
 

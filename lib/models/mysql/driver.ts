@@ -180,14 +180,8 @@ export class MysqlDriver implements Driver {
 
 function rowsOf(result: Result | undefined): Rows {
 	if (result === undefined) return { rows: [], affected: 0 }
-	if (isRows(result)) return { rows: result, affected: result.length }
-	const { affectedRows, insertId } = result
-	return { rows: [], affected: affectedRows, insertId: digitsOf(insertId) }
-}
-
-/** `Array.isArray` doesn't narrow to readonly arrays. */
-function isRows(result: Result): result is readonly (readonly unknown[])[] {
-	return Array.isArray(result)
+	if (!('affectedRows' in result)) return { rows: result, affected: result.length }
+	return { rows: [], affected: result.affectedRows, insertId: digitsOf(result.insertId) }
 }
 
 /** The digits of a generated key: it is unsigned, but mysql2 reads it as signed. */

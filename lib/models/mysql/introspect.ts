@@ -6,7 +6,7 @@ import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
 import { type Keyless, keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
-import type { Column, Constraint, Table } from '../sql/table.ts'
+import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
 import { columnSql, type MysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
@@ -155,14 +155,9 @@ function uniqueColumns(rows: readonly (readonly unknown[])[]): string[] {
 }
 
 function checkOf(name: string, clause: string, columns: readonly Column[]): Constraint {
-	const named = columns.filter(
-		(column) => clause.includes(quoteName(column.name)) || clause.includes(ansiQuoted(column.name)),
-	)
-	return { name, kind: 'check', columns: named.map((column) => column.name) }
-}
-
-function ansiQuoted(name: string): string {
-	return `"${name.replaceAll('"', '""')}"`
+	const names = columns.map((column) => column.name)
+	const named = names.filter((each) => clause.includes(quoteName(each)) || clause.includes(ansiQuoted(each)))
+	return { name, kind: 'check', columns: named }
 }
 
 /**

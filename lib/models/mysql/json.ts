@@ -204,7 +204,9 @@ function decimals({ precision, scale, isZeroPadded }: TypeDetails): Partial<Colu
  */
 const bytes: Partial<ColumnSql> = {
 	...jsonAndCursor((ref) => inQuotes(`to_base64(${ref})`)),
-	bind: (value) => (value instanceof Uint8Array ? bufferOf(value) : value),
+	// A Buffer over the same memory, because mysql2 doesn't accept a Uint8Array.
+	bind: (value) =>
+		value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value,
 }
 
 /** An enum is sorted by its number, but compared as text; `concat` makes it sort as text, too. */
@@ -228,11 +230,6 @@ const geometries = ({ name }: Column): Partial<ColumnSql> => ({
 		throw new ModelError('invalid', [name])
 	},
 })
-
-/** A Buffer over the same memory, because mysql2 doesn't accept a Uint8Array. */
-function bufferOf(bytes: Uint8Array): Buffer {
-	return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
 
 function datetimes(scale: number): Partial<ColumnSql> {
 	return {

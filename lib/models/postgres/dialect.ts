@@ -1,12 +1,12 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
 import type { Value } from '../model.ts'
 import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
-import { ALIAS, type Column, columnName } from '../sql/table.ts'
+import { ALIAS, ansiQuoted, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
 import { recordSql } from './json.ts'
 import { Lists, readList } from './list.ts'
-import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE, quoteName } from './types.ts'
+import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE } from './types.ts'
 
 /**
  * @param throughText whether the driver converts some types itself: see `cast`
@@ -23,7 +23,7 @@ export function dialectOf(throughText: boolean, key: Column, lru: Lru): Dialect 
 		gathers: true,
 		takesChanges: `select 1 where current_setting('transaction_read_only') = 'off'`,
 		insertNothing: ' default values',
-		quote: quoteName,
+		quote: ansiQuoted,
 		placeholder: (n, column) => cast(n, column, throughText),
 		bind: bound,
 		bindNumber: String,
@@ -43,7 +43,7 @@ export function dialectOf(throughText: boolean, key: Column, lru: Lru): Dialect 
 	}
 }
 
-const QUOTING = { quote: quoteName }
+const QUOTING = { quote: ansiQuoted }
 
 function nameOf(column: Column, alias: string): string {
 	return columnName(QUOTING, column, alias)

@@ -18,7 +18,7 @@ export interface Connected {
 	/** Whether the driver converts some types itself, so that their values must be sent as text. */
 	readonly throughText: boolean
 	/** Checks the connection before the first statement. @throws TypeError */
-	begin(): Promise<void>
+	begin?(): Promise<void>
 }
 
 /** @throws TypeError unless `database` is a pg Pool, a postgres.js `sql` or a PGlite */
@@ -27,9 +27,8 @@ export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): C
 		const driver = new PostgresJsDriver(database, timeoutSeconds)
 		return { driver, throughText: true, begin: () => driver.begin() }
 	}
-	const begin = async (): Promise<void> => {}
-	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false, begin }
-	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false, begin }
+	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false }
+	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false }
 	throw new TypeError(
 		'PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client is only one connection: use a Pool',
 	)

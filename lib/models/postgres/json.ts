@@ -4,8 +4,7 @@
  */
 
 import type { RecordSql, Selected } from '../sql/dialect.ts'
-import type { Column } from '../sql/table.ts'
-import { quoteName } from './types.ts'
+import { ansiQuoted, type Column } from '../sql/table.ts'
 
 /**
  * Formats for `to_char`: RFC 3339 in UTC with milliseconds, and with PostgreSQL's full precision. `T` is quoted because
@@ -178,7 +177,7 @@ function recordExpression(selected: readonly Selected[], alias: string): string 
 			.slice(from, from + MAX_FIELDS)
 			.flatMap(({ column, as }, at) => [
 				literal(`${from + at === 0 ? '{' : ','}${JSON.stringify(as)}:`),
-				jsonText(column, before + quoteName(column.name)),
+				jsonText(column, before + ansiQuoted(column.name)),
 			])
 		const end = from + MAX_FIELDS < selected.length ? [] : [`'}'`]
 		parts.push(`concat(${[...members, ...end].join(', ')})`)

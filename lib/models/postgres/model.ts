@@ -100,7 +100,7 @@ interface Opening extends OpeningOptions, Connected {
 
 async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
 	const connected = driverOf(database, options.timeoutSeconds)
-	await connected.begin()
+	await connected.begin?.()
 	const relations = await readRelations(connected.driver)
 	return { ...connected, relations, lru: lruOf(database), ...options }
 }

@@ -6,7 +6,7 @@
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import { type Column, wellFormed } from '../sql/table.ts'
+import { ansiQuoted, type Column, wellFormed } from '../sql/table.ts'
 
 /** A type as the catalog describes it. */
 export interface CatalogType {
@@ -119,14 +119,9 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
 		while (element?.kind === 'd') element = types.get(element.base)
 		if (element !== undefined && element.category !== 'A') return `${sqlTypeOf(element, types)}[]`
 	}
-	if (type.schema !== 'pg_catalog') return `${quoteName(type.schema)}.${quoteName(type.name)}`
+	if (type.schema !== 'pg_catalog') return `${ansiQuoted(type.schema)}.${ansiQuoted(type.name)}`
 	// Unquoted, `char` and `bit` are other types: char(1) and bit(1).
 	return /^(?:char|bit)$/.test(type.name) ? `"${type.name}"` : type.name
-}
-
-/** Quotes an identifier; names from the catalog contain no NUL. */
-export function quoteName(name: string): string {
-	return `"${name.replaceAll('"', '""')}"`
 }
 
 /**

@@ -68,7 +68,7 @@ export class WaitQueue<Connection> {
 		const waiter: Waiter<Connection> = {
 			due: this.#deadlines.clock() + time,
 			...{ earlier: undefined, later: undefined, isWaiting: false, older: undefined, newer: undefined },
-			...{ isQueued: true, resolve, reject },
+			...{ resolve, reject },
 			expire: () => {
 				this.#remove(waiter)
 				reject(new NoConnection())
@@ -94,7 +94,6 @@ export class WaitQueue<Connection> {
 	#remove(waiter: Waiter<Connection>): void {
 		this.#deadlines.delete(waiter)
 		this.#waiting.remove(waiter)
-		waiter.isQueued = false
 		this.#size--
 	}
 
@@ -110,7 +109,7 @@ export class WaitQueue<Connection> {
 
 	/** Rejects the waiter that made the request or, if that waiter has timed out, the first one in the queue. */
 	#rejectOne(requester: Waiter<Connection>, error: unknown): void {
-		const rejected = requester.isQueued ? requester : this.#waiting.oldest
+		const rejected = requester.isWaiting ? requester : this.#waiting.oldest
 		if (rejected === undefined) return
 		this.#remove(rejected)
 		rejected.reject(new NoConnection(error))
@@ -118,7 +117,6 @@ export class WaitQueue<Connection> {
 }
 
 interface Waiter<Connection> extends Due, Linked<Waiter<Connection>> {
-	isQueued: boolean
 	readonly resolve: (connection: Connection) => void
 	readonly reject: (error: NoConnection) => void
 }

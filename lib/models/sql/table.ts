@@ -40,6 +40,11 @@ export interface Table {
 /** The alias of the table in all statements that read. */
 export const ALIAS = 'b'
 
+/** Quotes an identifier as standard SQL does. Names from a catalog contain no NUL. */
+export function ansiQuoted(name: string): string {
+	return `"${name.replaceAll('"', '""')}"`
+}
+
 /** The table's quoted name, with its schema where it has one. */
 export function tableName(dialect: { quote(name: string): string }, { schema, name }: Table): string {
 	return schema === undefined ? dialect.quote(name) : `${dialect.quote(schema)}.${dialect.quote(name)}`

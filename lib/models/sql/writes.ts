@@ -32,45 +32,29 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 		(field) => values[field] !== undefined && !(values[field] === null && gone.has(field)),
 	)
 	const given = fields.map((field) => columnOf(subject.columns, field))
-	const bound = given.map((column) => subject.dialect.bind(values[column.name] ?? null, column))
-	const placeholders = customPlaceholders(subject, given, values)
-	let text =
-		placeholders === undefined ? plan.inserts.get(fields) : insertText(subject, given, plan, placeholders)
+	const { dialect } = subject
+	const custom =
+		dialect.placeholderOf &&
+		given.map((column) => dialect.placeholderOf?.(values[column.name] ?? null, column))
+	const isCacheable = custom === undefined || custom.every((placeholder) => placeholder === undefined)
+	let text = isCacheable ? plan.inserts.get(fields) : undefined
 	if (text === undefined) {
-		text = insertText(subject, given, plan)
-		plan.inserts.keep(fields, text)
+		text = insertText(subject, given, plan, custom)
+		if (isCacheable) plan.inserts.keep(fields, text)
 	}
+	const bound = given.map((column) => dialect.bind(values[column.name] ?? null, column))
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-/** The placeholders, if a value needs another one than its column's default; `undefined` if none does. */
-function customPlaceholders(
-	{ dialect }: Subject,
-	given: readonly Column[],
-	values: Values,
-): string[] | undefined {
-	if (dialect.placeholderOf === undefined) return undefined
-	let placeholders: string[] | undefined
-	for (const [at, column] of given.entries()) {
-		const custom = dialect.placeholderOf(values[column.name] ?? null, column)
-		if (custom === undefined) continue
-		placeholders ??= defaultPlaceholders(dialect, given)
-		placeholders[at] = custom
-	}
-	return placeholders
-}
-
-function defaultPlaceholders(dialect: Dialect, given: readonly Column[]): string[] {
-	return given.map((column, at) => dialect.placeholder(at + 1, column))
-}
-
+/** `custom` has the placeholders of values that need another one than their column's. */
 function insertText(
 	{ table, dialect }: Subject,
 	given: readonly Column[],
 	plan: Plan,
-	placeholders: readonly string[] = defaultPlaceholders(dialect, given),
+	custom: readonly (string | undefined)[] = [],
 ): string {
 	const names = given.map(({ name }) => dialect.quote(name)).join(', ')
+	const placeholders = given.map((column, at) => custom[at] ?? dialect.placeholder(at + 1, column))
 	const row = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${placeholders.join(', ')})`
 	return `insert into ${changedTable(dialect, table)}${row}${dialect.returning.insert ? plan.returning : ''}`
 }

@@ -1,6 +1,6 @@
 /** The `Dialect` of SQLite: the SQL from which `sql-model.ts` builds statements. */
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
-import { type Column, columnName } from '../sql/table.ts'
+import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
 import { recordSql, type Writing } from './json.ts'
@@ -8,10 +8,6 @@ import { Lists } from './list.ts'
 import { bound, boundAfter } from './types.ts'
 
 const NO_COLUMN = /\b(?:no such column: |has no column named )/
-
-export function quoted(name: string): string {
-	return `"${name.replaceAll('"', '""')}"`
-}
 
 /** Creates the dialect; `writing` says what this version of SQLite supports. */
 export function dialectOf(writing: Writing, lru: Lru): Dialect {
@@ -24,7 +20,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		skipsSilently: true,
 		gathers: false,
 		insertNothing: ' default values',
-		quote: quoted,
+		quote: ansiQuoted,
 		placeholder: () => '?',
 		bind: bound,
 		bindAfter: boundAfter,

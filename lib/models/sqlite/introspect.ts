@@ -5,8 +5,7 @@
 import { nearest } from '../../base/options.ts'
 import { keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
-import type { Column, Constraint, Table } from '../sql/table.ts'
-import { quoted } from './dialect.ts'
+import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
 import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
@@ -76,7 +75,7 @@ function digitsOf({ length, scale = 0 }: DeclaredType): Column['digits'] {
 /** A non-null value of a column, from its first 1,000 rows. */
 function sample(query: Query, { schema, name }: Listing, column: string): unknown {
 	const [row] = query(
-		`select c from (select ${quoted(column)} as c from ${quoted(schema)}.${quoted(name)} limit 1000) where c is not null limit 1`,
+		`select c from (select ${ansiQuoted(column)} as c from ${ansiQuoted(schema)}.${ansiQuoted(name)} limit 1000) where c is not null limit 1`,
 	)
 	return row?.[0]
 }
@@ -225,7 +224,7 @@ function uniqueColumns(query: Query, listing: Listing, infos: readonly Info[]): 
 /** Tests by comparing, because no pragma reports a column's collation: a compound select has that of its first part. */
 function collationOf(query: Query, { schema, name }: Listing, column: string): string {
 	const [row = []] = query(
-		`select x = 'A', x = 'a ' from (select ${quoted(column)} as x from ${quoted(schema)}.${quoted(name)} where 0 union all select 'a')`,
+		`select x = 'A', x = 'a ' from (select ${ansiQuoted(column)} as x from ${ansiQuoted(schema)}.${ansiQuoted(name)} where 0 union all select 'a')`,
 	)
 	const [ignoresCase, ignoresSpaces] = row.map(Number)
 	if (ignoresCase === 1) return 'NOCASE'

@@ -38,7 +38,12 @@ export async function askServer(driver: Driver, timeout: Milliseconds): Promise<
 	const { rows } = await driver.query({ text: FACTS, values: [], writes: false })
 	const facts = (rows[0] ?? []).map(textOf)
 	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet] = facts
-	mustBeUtf8(client, results)
+	const charset = [client, results].find((name) => name !== 'utf8mb4')
+	if (charset !== undefined) {
+		throw new TypeError(
+			`the sessions use the character set ${charset}, which can't hold every text: create the pool with { charset: 'utf8mb4' }`,
+		)
+	}
 	if (Number(autocommit) !== 1) {
 		throw new TypeError('the sessions have autocommit off, so nothing would ever be committed: leave it on')
 	}
@@ -69,15 +74,6 @@ function textOf(value: unknown): string {
 function numberOf(version: string): number {
 	const [, major = 0, minor = 0, patch = 0] = /^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
 	return Number(major) * 10_000 + Number(minor) * 100 + Number(patch)
-}
-
-function mustBeUtf8(client: string, results: string): void {
-	for (const charset of [client, results]) {
-		if (charset === 'utf8mb4') continue
-		throw new TypeError(
-			`the sessions use the character set ${charset}, which can't hold every text: create the pool with { charset: 'utf8mb4' }`,
-		)
-	}
 }
 
 /**
