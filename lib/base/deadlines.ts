@@ -65,6 +65,13 @@ export class Deadlines {
 		if (this.#keepsAlive && this.#size === 1) this.#timer?.ref()
 	}
 
+	/** Adds an item that expires after a time. */
+	after(time: Milliseconds, expire: () => void): Due {
+		const item: Due = { due: this.clock() + time, expire }
+		this.add(item)
+		return item
+	}
+
 	delete(item: Due): void {
 		if (item.isWaiting !== true) return
 		item.isWaiting = false

@@ -2,7 +2,7 @@
  * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and destroys connections that are broken
  * or don't respond. Used by `model.ts`.
  */
-import { Deadlines, type Due } from '../../base/deadlines.ts'
+import { Deadlines } from '../../base/deadlines.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
@@ -158,11 +158,7 @@ export class MysqlDriver implements Driver {
 
 	#send(send: (callback: Callback) => unknown): Promise<Rows> {
 		return new Promise((resolve, reject) => {
-			const item: Due = {
-				due: this.#deadlines.clock() + this.#timeout,
-				expire: () => reject(new NoAnswer()),
-			}
-			this.#deadlines.add(item)
+			const item = this.#deadlines.after(this.#timeout, () => reject(new NoAnswer()))
 			const callback: Callback = (error, result) => {
 				this.#deadlines.delete(item)
 				// mysql2 passes null for no error.

@@ -3,7 +3,7 @@
  * connection after an error that concerns only the statement, doesn't send statements whose caller has timed out, and
  * abandons connections that don't respond. Used by `driver.ts` and `inserts.ts`.
  */
-import { Deadlines, type Due } from '../../../base/deadlines.ts'
+import { Deadlines } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Pending } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
@@ -25,7 +25,7 @@ const CONNECT_SHARE = 0.7
 const BATCH_SHARE = 0.25
 const MAX_BATCH_TIME: Milliseconds = 500
 /** A batch that takes longer is assumed to wait for a lock; the next batch is sent without waiting for it. */
-const SLOW_BATCH: Milliseconds = 100
+export const SLOW_BATCH: Milliseconds = 100
 
 /** A statement with the callbacks of its promise. */
 type PgQueried = Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'>
@@ -39,8 +39,9 @@ export class PgConnections {
 	readonly #waiting: WaitQueue<Lease>
 	readonly #renewal: Renewal
 	readonly #names: StatementNames
-	readonly #deadlines: Deadlines
-	readonly #shortDeadlines = new Deadlines(steadyClock, SLOW_BATCH)
+	readonly deadlines: Deadlines
+	/** For batches. */
+	readonly shortDeadlines = new Deadlines(steadyClock, SLOW_BATCH)
 	readonly #timeout: Milliseconds
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
@@ -50,9 +51,9 @@ export class PgConnections {
 		this.#timeout = timeoutSeconds * 1000
 		this.#connectTimeout = this.#timeout * CONNECT_SHARE
 		// Checked so often that these deadlines expire before the model's own timeout, whose error says less.
-		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 2)
+		this.deadlines = new Deadlines(steadyClock, this.#timeout / 2)
 		this.#waiting = new WaitQueue<Lease>(
-			this.#deadlines,
+			this.deadlines,
 			(callback) => this.#connect(callback),
 			(lease) => lease.release(),
 		)
@@ -85,16 +86,6 @@ export class PgConnections {
 		})
 	}
 
-	/** Starts the connect timeout of a queued item. */
-	begin(item: Due): void {
-		item.due = this.latest
-		this.#deadlines.add(item)
-	}
-
-	end(item: Due): void {
-		this.#deadlines.delete(item)
-	}
-
 	/** Runs a statement on a connection of its own. Uses one promise: one per step would double the cost of a query. */
 	query(statement: Statement): Promise<Rows> {
 		return new Promise((resolve, reject) => {
@@ -103,22 +94,9 @@ export class PgConnections {
 		})
 	}
 
-	/** Calls `expire` if a batch takes so long that the next one shouldn't wait for it. */
-	watch(expire: () => void): Due {
-		return startDeadline(this.#shortDeadlines, SLOW_BATCH, expire)
-	}
-
-	unwatch(item: Due): void {
-		this.#shortDeadlines.delete(item)
-	}
-
-	/** The deadline of an item that is queued now. */
+	/** The deadline for getting a connection, for an item that is queued now. */
 	get latest(): Milliseconds {
-		return this.#deadlines.clock() + this.#connectTimeout
-	}
-
-	timeLeft({ due }: Due): Milliseconds {
-		return due - this.#deadlines.clock()
+		return this.deadlines.clock() + this.#connectTimeout
 	}
 
 	/**
@@ -160,22 +138,19 @@ export class PgConnections {
 		done: Done<readonly Rows[]>,
 	): void {
 		const name = this.#names.of(text)
-		const timeout = startDeadline(
-			this.#shortDeadlines,
-			Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME),
-			() => {
-				cancel(lease.client)
-				// The connection is closed, because a late cancel request could hit its next statement.
-				lease.markBroken(new Error('a batch of statements took too long and was cancelled'))
-			},
-		)
+		const time = Math.min(this.#timeout * BATCH_SHARE, MAX_BATCH_TIME)
+		const timeout = this.shortDeadlines.after(time, () => {
+			cancel(lease.client)
+			// The connection is closed, because a late cancel request could hit its next statement.
+			lease.markBroken(new Error('a batch of statements took too long and was cancelled'))
+		})
 		let batch: PgBatch | undefined
 		const submit = (callback: PgCallback): void => {
 			batch = new PgBatch(text, name ?? '', this.#names, lists, callback)
 			lease.client.query(batch)
 		}
 		this.#submit(lease, submit, (error) => {
-			this.#shortDeadlines.delete(timeout)
+			this.shortDeadlines.delete(timeout)
 			if (error !== undefined && name !== undefined) this.#isOutdated(error, text, name)
 			done(error, error === undefined ? batch?.results : undefined)
 		})
@@ -216,7 +191,7 @@ export class PgConnections {
 		const callback = (error: Error | null, result: PgResult | undefined) => {
 			if (isDone) return lease.endHold()
 			isDone = true
-			this.#deadlines.delete(item)
+			this.deadlines.delete(item)
 			if (error === null || error === undefined) {
 				done(undefined, result)
 				return
@@ -224,11 +199,11 @@ export class PgConnections {
 			if (isBreaking(error)) lease.markBroken(error)
 			if (isReadOnly(error)) this.renew()
 			// After its `query_timeout`, pg doesn't report how the statement ends.
-			if (error.message === READ_TIMEOUT) lease.abandon(this.#deadlines)
+			if (error.message === READ_TIMEOUT) lease.abandon(this.deadlines)
 			done(error, undefined)
 		}
-		const item = startDeadline(this.#deadlines, this.#timeout, () => {
-			lease.abandon(this.#deadlines)
+		const item = this.deadlines.after(this.#timeout, () => {
+			lease.abandon(this.deadlines)
 			callback(new NoAnswer(), undefined)
 		})
 		try {
@@ -237,12 +212,6 @@ export class PgConnections {
 			callback(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
 		}
 	}
-}
-
-function startDeadline(deadlines: Deadlines, time: Milliseconds, expire: () => void): Due {
-	const item: Due = { due: deadlines.clock() + time, expire }
-	deadlines.add(item)
-	return item
 }
 
 function rowsOf(result: PgResult | undefined): Rows {

@@ -9,7 +9,7 @@ import { BatchQueue, Pending, type TakeBatch } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
 import { NoAnswer, NoConnection } from '../../sql/pool.ts'
 import { codeOf } from '../errors.ts'
-import type { PgConnections } from './connections.ts'
+import { type PgConnections, SLOW_BATCH } from './connections.ts'
 import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
 
@@ -40,7 +40,7 @@ export class PgInserts {
 
 	#addQueue(text: string): BatchQueue<Insert> {
 		const queue = new BatchQueue<Insert>(MAX_BATCH, {
-			begin: (insert) => this.#connections.begin(insert),
+			begin: (insert) => this.#begin(insert),
 			send: (take) => new Promise<void>((done) => this.#send(take, done)),
 			idle: () => this.#queues.delete(text),
 		})
@@ -48,23 +48,28 @@ export class PgInserts {
 		return queue
 	}
 
+	#begin(insert: Insert): void {
+		insert.due = this.#connections.latest
+		this.#connections.deadlines.add(insert)
+	}
+
 	/**
 	 * Takes the batch when a connection is available. Calls `done` when the connection is free again, or the batch is
 	 * slow.
 	 */
 	#send(take: TakeBatch<Insert>, done: () => void): void {
-		const { latest } = this.#connections
+		const { latest, deadlines, shortDeadlines } = this.#connections
 		const takeBatch = (until?: Milliseconds): readonly Insert[] => {
 			const inserts = take(until)
-			for (const insert of inserts) this.#connections.end(insert)
+			for (const insert of inserts) deadlines.delete(insert)
 			return inserts
 		}
 		const sendOn = (lease: Lease): void => {
 			const inserts = takeBatch()
-			const watched = this.#connections.watch(done)
+			const watched = shortDeadlines.after(SLOW_BATCH, done)
 			const release = (): void => {
 				lease.release()
-				this.#connections.unwatch(watched)
+				shortDeadlines.delete(watched)
 				done()
 			}
 			const [first, ...others] = inserts
@@ -103,7 +108,7 @@ export class PgInserts {
 	/** Sends an insert on its own, within the rest of its connect timeout. */
 	#sendAlone(insert: Insert): void {
 		const { reject } = insert
-		const timeLeft = this.#connections.timeLeft(insert)
+		const timeLeft = insert.due - this.#connections.deadlines.clock()
 		if (timeLeft <= 0) {
 			reject(new NoConnection())
 			return

@@ -99,7 +99,7 @@ export class Lease {
 		this.#isHeld = true
 		this.client.connection?.once?.('readyForQuery', () => this.endHold())
 		cancel(this.client)
-		deadlines.add({ due: deadlines.clock() + CANCEL_TIMEOUT, expire: () => this.endHold() })
+		deadlines.after(CANCEL_TIMEOUT, () => this.endHold())
 	}
 
 	/** Called when the abandoned statement has ended, or {@link CANCEL_TIMEOUT} has passed. */

@@ -353,7 +353,7 @@ if ((await driversHere()).includes('pg'))
 		test('an insert without time left after its batch was rolled back is not retried alone', async () => {
 			/** A model whose timeout is over as soon as anything is requested. */
 			class Late extends PgConnections {
-				override timeLeft(): number {
+				override get latest(): number {
 					return 0
 				}
 			}
