@@ -44,10 +44,8 @@ export interface ClientAdapter {
 	send(args: readonly string[], caller: Cancellable): Promise<unknown>
 	/** Closes the connection, so that the client reconnects: its address may belong to another server now. */
 	reconnect(): void
-	/** Calls back whenever a new connection is ready. */
-	onReady(listener: () => void): void
-	/** Calls back when the state may have become `ended`. */
-	onEnd(listener: () => void): void
+	/** Calls `onReady` whenever a new connection is ready, and `onEnd` when the state may have become `ended`. */
+	listen(onReady: () => void, onEnd: () => void): void
 }
 
 /**
@@ -86,12 +84,9 @@ class IoredisAdapter implements ClientAdapter {
 		this.#client.disconnect(true)
 	}
 
-	onReady(listener: () => void): void {
-		this.#client.on('ready', listener)
-	}
-
-	onEnd(listener: () => void): void {
-		this.#client.on('end', listener)
+	listen(onReady: () => void, onEnd: () => void): void {
+		this.#client.on('ready', onReady)
+		this.#client.on('end', onEnd)
 	}
 }
 
@@ -120,14 +115,11 @@ class NodeRedisAdapter implements ClientAdapter {
 		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
 	}
 
-	onReady(listener: () => void): void {
-		this.#client.on('ready', listener)
-	}
-
-	onEnd(listener: () => void): void {
-		this.#client.on('end', listener)
+	listen(onReady: () => void, onEnd: () => void): void {
+		this.#client.on('ready', onReady)
+		this.#client.on('end', onEnd)
 		// Emitted when the client's reconnectStrategy has given up.
-		this.#client.on('terminated', listener)
+		this.#client.on('terminated', onEnd)
 	}
 }
 

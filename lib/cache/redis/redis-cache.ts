@@ -9,7 +9,7 @@ import { checkKey, notCountable, toMilliseconds, toText } from '../entry.ts'
 import { MIN_BYTES, ownerOf } from '../shares.ts'
 import { adapterOf, type RedisClient } from './client.ts'
 import { MaxmemoryPolicy } from './policy.ts'
-import { type Call, RedisLink } from './redis-link.ts'
+import { RedisLink } from './redis-link.ts'
 import { INCREMENT, redisKey, runScript, type Script, type Send } from './scripts.ts'
 import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
 
@@ -134,7 +134,7 @@ export class RedisCache implements Cache {
 		const time = timeOf(ttlSeconds)
 		const text = toText(key, value)
 		const plain = (send: Send) => send('SET', name, text, 'PX', time, 'NX')
-		const reply = await this.#runOnce({ key, name, plain, script: ADD, time, text })
+		const reply = await this.#run({ key, name, plain, script: ADD, time, text, isKept: true })
 		if (reply !== 'OK' && reply !== null) throw invalidReply('SET NX')
 		return reply === 'OK'
 	}
@@ -143,7 +143,7 @@ export class RedisCache implements Cache {
 		const name = this.#nameOf(key)
 		const time = timeOf(ttlSeconds)
 		const plain = (send: Send) => runScript(send, INCREMENT, '1', name, time)
-		const reply = await this.#runOnce({ key, name, plain, script: INCREMENT_SHARED, time })
+		const reply = await this.#run({ key, name, plain, script: INCREMENT_SHARED, time, isKept: true })
 		if (reply === null) throw notCountable(key)
 		const count = numberFrom(reply)
 		if (!Number.isSafeInteger(count)) throw invalidReply('EVAL')
@@ -162,26 +162,18 @@ export class RedisCache implements Cache {
 		if (deleted !== 0) throw invalidReply('DEL')
 	}
 
-	/** Runs a command whose entry must not be evicted, after checking Redis' policy. */
-	#runOnce(command: Command): Promise<unknown> {
-		return this.#link.withTimeout(async (call) => {
-			await this.#policy?.check(call)
-			return this.#share(call, (...args) => call.sendOnce(...args), command)
-		})
-	}
-
-	#run(command: Command): Promise<unknown> {
-		return this.#link.withTimeout((call) => this.#share(call, (...args) => call.send(...args), command))
-	}
-
 	/** Runs a command. If the entry counts towards a caller's share, this is a script that checks the share. */
-	async #share(call: Call, send: Send, { key, name, plain, script, time, text }: Command): Promise<unknown> {
-		const owner = ownerOf(key)
-		if (owner === undefined) return plain(send)
-		const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(call) : undefined
-		const room = roomOf(this.#maxBytes, maxmemory ?? 0)
-		if (room === undefined) return plain(send)
-		return runShared(send, script, { prefix: this.#prefix, name, owner, room }, time, text)
+	#run({ key, name, plain, script, time, text, isKept = false }: Command): Promise<unknown> {
+		return this.#link.withTimeout(async (call) => {
+			if (isKept) await this.#policy?.check(call)
+			const send: Send = (...args) => (isKept ? call.sendOnce(...args) : call.send(...args))
+			const owner = ownerOf(key)
+			if (owner === undefined) return plain(send)
+			const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(call) : undefined
+			const room = roomOf(this.#maxBytes, maxmemory ?? 0)
+			if (room === undefined) return plain(send)
+			return runShared(send, script, { prefix: this.#prefix, name, owner, room }, time, text)
+		})
 	}
 
 	/** The key in Redis. */
@@ -201,6 +193,8 @@ interface Command {
 	readonly script: Script
 	readonly time?: string
 	readonly text?: string
+	/** Whether the entry must not be evicted: then Redis' policy is checked, and the command must not run twice. */
+	readonly isKept?: boolean
 }
 
 /** A key that never exists. */

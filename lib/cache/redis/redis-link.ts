@@ -44,8 +44,10 @@ export class RedisLink {
 		this.#grace = this.#timeout / 8
 		// Keeps the process alive, so that every call settles.
 		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 4, { keepsAlive: true })
-		client.onReady(() => this.#ready())
-		client.onEnd(() => this.#end())
+		client.listen(
+			() => this.#ready(),
+			() => this.#end(),
+		)
 	}
 
 	/**
