@@ -1,8 +1,15 @@
 /** List statements, one row per record, and the conversion of their rows to a page. Used by `dialect.ts`. */
 import type { Listed } from '../model.ts'
-import { ModelError, refuseLarger } from '../model-error.ts'
+import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import type { Dialect, ListParts, RecordSql, Selected, Sql } from '../sql/dialect.ts'
+import {
+	type Dialect,
+	type ListParts,
+	listedOf,
+	type RecordSql,
+	type Selected,
+	type Sql,
+} from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
@@ -76,7 +83,7 @@ export class Lists {
 
 	/** @throws ModelError `too_large`, also if a record is NULL because it is larger than `max_allowed_packet` */
 	read({ rows }: Rows, parts: ListParts): Listed {
-		const { selected, limit, total, maxBytes } = parts
+		const { selected, limit, total } = parts
 		const { json } = this.record(selected)
 		const [first] = rows
 		// With a total there is always a row. If there are no records, the row has no key, but it may have JSON if all
@@ -92,12 +99,7 @@ export class Lists {
 		text += ']'
 		const last = rows.length > limit ? rows[limit - 1]?.[1] : undefined
 		const next = typeof last === 'string' ? withoutLineBreaks(last) : undefined
-		refuseLarger(text, maxBytes, next)
-		return {
-			json: text,
-			next,
-			total: total ? Number(first?.[2]) : undefined,
-		}
+		return listedOf(text, next, first?.[2], parts)
 	}
 }
 

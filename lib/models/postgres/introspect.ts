@@ -4,7 +4,6 @@
  * finds a relation by name. Called by `model.ts`.
  */
 import { nearest } from '../../base/options.ts'
-import type { Field } from '../model.ts'
 import type { Driver } from '../sql/driver.ts'
 import type { Keyless } from '../sql/key.ts'
 import type { BigintForm } from '../sql/options.ts'
@@ -87,21 +86,18 @@ function columnFor(
 		...field,
 		// In a view, an outer join may yield null for any type, even for a domain that is not null.
 		nullable: !column.notNull && (isOfView || !chain.some(({ notNull }) => notNull)),
-		hasDefault: !isGenerated && hasDefault(column, chain),
+		hasDefault:
+			!isGenerated && (column.hasDefault || column.identity !== '' || chain.some((each) => each.hasDefault)),
 		generated: isGenerated,
 		...(field.type === 'bigint' && bigint === 'string' ? { asText: true } : {}),
 		...(column.isLoose ? { wholeOnly: true } : {}),
 		...(storage === undefined ? {} : { storage }),
-	} satisfies Field & Column
+	}
 }
 
 function storageOf(column: CatalogColumn, type: CatalogType, sqlType: string): string | undefined {
 	if (column.dimensions > 1 && keepsDimensions(sqlType)) return NESTED
 	return column.isLoose || isLoose(type) ? LOOSE : undefined
-}
-
-function hasDefault(column: CatalogColumn, chain: readonly CatalogType[]): boolean {
-	return column.hasDefault || column.identity !== '' || chain.some((type) => type.hasDefault)
 }
 
 /** Checks of a column's domain; errors name them like the table's own checks. */

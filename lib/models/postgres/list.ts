@@ -5,9 +5,9 @@
 
 import type { Bytes } from '../../base/time.ts'
 import type { Listed } from '../model.ts'
-import { ModelError, refuseLarger } from '../model-error.ts'
+import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import type { Dialect, ListParts, Selected, Sql } from '../sql/dialect.ts'
+import { type Dialect, type ListParts, listedOf, type Selected, type Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { type KeyPart, type Lru, TextCache } from '../sql/text-cache.ts'
@@ -167,7 +167,7 @@ function reach(limit: number, offset: number): number {
 
 /** Converts the row of a list statement: see `Dialect.listed`. @throws ModelError `too_large` */
 export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
-	const { limit, total, selected, maxBytes, looksBeyond } = parts
+	const { limit, selected, maxBytes, looksBeyond } = parts
 	const [json, count, next, without, all] = rows[0] ?? []
 	const hasBeyond = Number(count) > limit
 	if (json === null && Number(count) > 0) {
@@ -178,12 +178,7 @@ export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
 	if (isMore && next === null) throw new ModelError('too_large')
 	const page = typeof json === 'string' ? `[${recordsOf(json, hasBeyond, separatorOf(selected))}]` : '[]'
 	const cursor = isMore && typeof next === 'string' ? next : undefined
-	refuseLarger(page, maxBytes, cursor)
-	return {
-		json: page,
-		next: cursor,
-		total: total ? Number(all) : undefined,
-	}
+	return listedOf(page, cursor, all, parts)
 }
 
 /** Removes the extra record behind the page, and U+0001 from the separators. */

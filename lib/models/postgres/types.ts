@@ -224,17 +224,13 @@ export function arrayLiteral(ids: readonly string[], column: Column): string {
 }
 
 /**
- * Types whose lists are sent value by value: array literals of the type have another delimiter, or the type has no `=`.
+ * Values as an array literal; `undefined` for types that are sent value by value: their array literals have another
+ * delimiter, or they have no `=`.
  */
-function isSentSingly({ type, sqlType }: Column): boolean {
-	return type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))
-}
-
-/** Values as an array literal; `undefined` for types that are sent value by value. */
 export function arrayOfValues(values: readonly Value[], column: Column): string | undefined {
-	return isSentSingly(column)
-		? undefined
-		: `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
+	const { type, sqlType } = column
+	if (type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))) return undefined
+	return `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
 }
 
 function elementText(value: unknown): string {

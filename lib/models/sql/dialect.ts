@@ -6,7 +6,7 @@
 
 import type { Bytes } from '../../base/time.ts'
 import type { Listed, Value } from '../model.ts'
-import type { ModelError } from '../model-error.ts'
+import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
@@ -68,6 +68,17 @@ export interface ListParts {
 /** The number of records that a list statement reads. */
 export function countRead({ limit, looksBeyond }: ListParts): number {
 	return looksBeyond ? limit + 1 : limit
+}
+
+/** The page of a list. @throws ModelError `too_large` if the page and its cursor exceed the limit */
+export function listedOf(
+	json: string,
+	next: string | undefined,
+	total: unknown,
+	parts: Pick<ListParts, 'maxBytes' | 'total'>,
+): Listed {
+	refuseLarger(json, parts.maxBytes, next)
+	return { json, next, total: parts.total ? Number(total) : undefined }
 }
 
 /** What differs between databases, mostly as small functions that write SQL. */

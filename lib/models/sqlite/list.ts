@@ -4,11 +4,13 @@
  */
 import type { Bytes } from '../../base/time.ts'
 import type { FieldType, Listed } from '../model.ts'
-import { ModelError, refuseLarger } from '../model-error.ts'
+import { ModelError } from '../model-error.ts'
+import { writeWhere } from '../sql/condition.ts'
 import {
 	countRead,
 	type Dialect,
 	type ListParts,
+	listedOf,
 	type RecordSql,
 	type Selected,
 	type Sql,
@@ -143,15 +145,14 @@ export class Lists {
 function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): void {
 	const { where, after, offset } = parts
 	sql.add(select)
-	if (where !== undefined) where(sql.add(' where '))
-	if (after !== undefined) after(sql.add(where === undefined ? ' where ' : ' and '))
+	writeWhere(sql, [where, after])
 	// `+ 0`: since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound, for a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {
 	sql.add(`(select count(*) from ${tableName(sql.dialect, parts.table)} ${ALIAS}`)
-	if (parts.where !== undefined) parts.where(sql.add(' where '))
+	writeWhere(sql, [parts.where])
 	sql.add(')')
 }
 
@@ -167,12 +168,7 @@ function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean
 	const isMore = hasBeyond || !parts.looksBeyond
 	if (isMore && isOneKey && keys === '') throw new ModelError('too_large')
 	const next = isMore ? nextOf(text, keys, parts, isOneKey) : undefined
-	refuseLarger(text, parts.maxBytes, next)
-	return {
-		json: `[${text}]`,
-		next,
-		total: parts.total ? Number(row.at(-1)) : undefined,
-	}
+	return listedOf(`[${text}]`, next, row.at(-1), parts)
 }
 
 function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
@@ -194,14 +190,8 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 		if (units > parts.maxBytes) throw new ModelError('too_large')
 		texts.push(text)
 	}
-	const json = `[${texts.join(',')}]`
 	const cursor = records.length > parts.limit ? nextFromKey(records[parts.limit - 1]?.[0], parts) : undefined
-	refuseLarger(json, parts.maxBytes, cursor)
-	return {
-		json,
-		next: cursor,
-		total: parts.total ? Number(rows[0]?.[width + 1]) : undefined,
-	}
+	return listedOf(`[${texts.join(',')}]`, cursor, rows[0]?.[width + 1], parts)
 }
 
 /** Separates records. SQLite writes no line breaks within JSON, so the last record begins after the last separator. */
