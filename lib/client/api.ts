@@ -154,11 +154,7 @@ function segmentsOf(call: string, name: string, params: readonly unknown[]): rea
 	return name === '_default' ? params : [name, ...params]
 }
 
-/**
- * The segments of a pattern, with params for its placeholders.
- *
- * @throws TypeError for params that the server would refuse
- */
+/** The segments of a pattern, with params that the server accepts for its placeholders. @throws TypeError for others */
 function filledPattern(call: string, pattern: string, params: readonly unknown[]): string[] {
 	let at = 0
 	const fill = (placeholder: string): string => {

@@ -198,11 +198,7 @@ function termsOf(where: object, inUrl: boolean): Terms {
 	return { pairs, filters, members }
 }
 
-/**
- * A whole filter as JSON.
- *
- * @throws TypeError like `termsOf`, and for a group that doesn't hold filters
- */
+/** A whole filter as JSON. @throws TypeError like `termsOf`, and for a group that doesn't hold filters */
 function filterJson(filter: unknown, group = 'filter'): JsonFilter {
 	if (!isRecord(filter)) throw refusal(group, NO_FILTER)
 	const terms = Object.entries(filter).map(([name, value]: [string, unknown]): JsonFilter => {

@@ -106,12 +106,7 @@ export function jsonScalar(value: unknown): unknown {
 	return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
 }
 
-/**
- * Builds the request of one attempt.
- *
- * @throws whatever the settings' `headers` and `sign` throw; the signal's reason; TypeError for a path outside a
- *   browser
- */
+/** Builds the request of one attempt. @throws TypeError for a path outside a browser */
 async function requestOf(
 	call: Call,
 	body: string | undefined,
@@ -241,11 +236,7 @@ async function sleep(milliseconds: number, signal: AbortSignal | undefined): Pro
 	}
 }
 
-/**
- * The result of work, unless the signal is aborted first.
- *
- * @throws what the work throws; the signal's reason
- */
+/** The result of work, unless the signal is aborted first. @throws what the work throws; the signal's reason */
 export function unlessAborted<T>(work: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	return new Promise((resolve, reject) => {
 		const abort = () => reject(signal?.reason)

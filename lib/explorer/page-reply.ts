@@ -18,7 +18,7 @@ import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
 /** Makes the page; consumes the reply's body. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
 	const place = placeOf(exchange, mounts)
-	const { text, note } = await bodyText(exchange, reply)
+	const body = await bodyText(exchange, reply)
 	// A path with only handlers below it, which is a 404 outside the explorer, shows the map.
 	const isMapOnly = reply.status === 404 && exchange.action === undefined && isMapped(place, mounts)
 	const status = isMapOnly ? 200 : reply.status
@@ -29,8 +29,7 @@ export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply
 		status,
 		reason: STATUS_CODES[status] ?? '',
 		headers: shownHeaders(reply.headers),
-		body: text,
-		note,
+		...body,
 	}
 	const data = await dataOf(exchange, mounts, place, isMapOnly ? undefined : answer)
 	const page = documentOf(data, nonce)
@@ -88,22 +87,18 @@ const TOO_LONG = 'Too long to show in full: this is the beginning.'
 const TOO_SLOW = 'Still streaming: this is what arrived within two seconds.'
 const BROKEN = 'The answer was cut off here.'
 
-interface BodyText {
-	readonly text: string
-	/** Why it was truncated; `undefined` if it is complete. */
-	readonly note: string | undefined
-}
+type BodyText = Pick<AnswerData, 'body' | 'note'>
 
 async function bodyText(exchange: Exchange, { body }: Reply): Promise<BodyText> {
-	if (body === null) return { text: '', note: undefined }
+	if (body === null) return { body: '', note: undefined }
 	if (typeof body === 'string') return truncated(body)
 	if (body instanceof Uint8Array) return truncated(Buffer.from(body).toString('utf8'))
 	return streamedText(exchange, body)
 }
 
 function truncated(text: string, note?: string): BodyText {
-	if (text.length <= MAX_CHARACTERS) return { text, note }
-	return { text: text.slice(0, MAX_CHARACTERS), note: TOO_LONG }
+	if (text.length <= MAX_CHARACTERS) return { body: text, note }
+	return { body: text.slice(0, MAX_CHARACTERS), note: TOO_LONG }
 }
 
 /** Reads chunks until the limit of characters or time, then closes their source. */
@@ -120,13 +115,13 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
 		while (note === undefined) {
 			const next = await Promise.race([chunks.next(), late])
 			if (next === 'late' || exchange.isReplied) note = TOO_SLOW
-			else if (next.done === true) return { text, note: undefined }
+			else if (next.done === true) return { body: text, note: undefined }
 			else text += typeof next.value === 'string' ? next.value : decoder.write(Buffer.from(next.value))
 			if (text.length > MAX_CHARACTERS) note = TOO_LONG
 		}
 	} catch (error) {
 		exchange.log('error', 'the answer was cut off', error)
-		return { text, note: BROKEN }
+		return { body: text, note: BROKEN }
 	} finally {
 		clearTimeout(timer)
 	}

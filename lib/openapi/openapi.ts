@@ -35,10 +35,8 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 
 /** The description with its `servers`. */
 interface ServedText {
-	/** The `servers`, as JSON. */
-	readonly servers: string
-	/** The digest of the description without `servers`. */
-	readonly digest: string
+	/** The digest of the description without `servers`, and the `servers`. */
+	readonly source: string
 	readonly text: string
 	/** The ETag's opaque part. */
 	readonly tag: string
@@ -96,10 +94,10 @@ class DescriptionText {
 	async forPrefix(prefix: string, own: MountFacts | undefined): Promise<ServedText> {
 		const servers = this.#servers ?? serversText([prefix || '/'])
 		const { text, digest } = await this.#current(own)
-		if (this.#served?.servers === servers && this.#served.digest === digest) return this.#served
-		const whole = `${text.slice(0, -1)},"servers":${servers}}`
-		const tag = createHash('sha256').update(`${digest} ${servers}`).digest('base64url').slice(0, 22)
-		this.#served = { servers, digest, text: whole, tag }
+		const source = `${digest} ${servers}`
+		if (this.#served?.source === source) return this.#served
+		const tag = createHash('sha256').update(source).digest('base64url').slice(0, 22)
+		this.#served = { source, text: `${text.slice(0, -1)},"servers":${servers}}`, tag }
 		return this.#served
 	}
 

@@ -13,11 +13,7 @@ const NAMES = ['required', 'nullable', ...KINDS, ...FORMATS].map((name) => `'${n
 const RULES = `rules are ${NAMES}, objects such as { min: 1 }, and functions`
 const KEYS = 'an object holds one or more of min, max, pattern, in, of, fields, default'
 
-/**
- * Compiles a whole spec.
- *
- * @throws TypeError when the spec is wrong
- */
+/** Compiles a whole spec. @throws TypeError when the spec is wrong */
 export function planSpec(spec: Spec, validator?: Validator): Plan {
 	const plan = new Draft(spec)
 	plan.required = true
@@ -210,11 +206,7 @@ function commonKind(where: string, kind: Kind | undefined, other: Kind, rule: st
 	refuse(where, `'${rule}' is for a value of kind ${other}, but the list says ${kind}; keep one`)
 }
 
-/**
- * Completes a plan after its last rule.
- *
- * @throws TypeError when two rules contradict each other
- */
+/** Completes a plan after its last rule. @throws TypeError when two rules contradict each other */
 function finishPlan(where: string, plan: Draft): void {
 	if (plan.pattern !== undefined) plan.kind = commonKind(where, plan.kind, 'string', 'pattern')
 	if (plan.items !== undefined) plan.kind = commonKind(where, plan.kind, 'array', 'of')

@@ -90,22 +90,11 @@ function daysIn(year: number, month: number): number {
 }
 
 function endsMonth(text: string): boolean {
-	const year = digits(text, 0, 4)
-	if (year < 1972) return false
-	const minute = digits(text, 14, 2) - offsetMinutes(text)
-	// Second 60 carries over: a leap second becomes the first second of the next month.
-	const next = new Date(
-		Date.UTC(year, digits(text, 5, 2) - 1, digits(text, 8, 2), digits(text, 11, 2), minute, 60),
-	)
+	if (digits(text, 0, 4) < 1972) return false
+	const zone = /z$/i.test(text) ? 'Z' : text.slice(-6)
+	// Date has no second 60. The second after 59 is the first one of the next month.
+	const next = new Date(Date.parse(`${text.slice(0, 10)}T${text.slice(11, 17)}59${zone}`) + 1_000)
 	return next.getUTCDate() === 1 && next.getUTCHours() === 0 && next.getUTCMinutes() === 0
-}
-
-function offsetMinutes(text: string): number {
-	const at = text.length - 6
-	const sign = text[at]
-	if (sign !== '+' && sign !== '-') return 0
-	const minutes = digits(text, at + 1, 2) * 60 + digits(text, at + 4, 2)
-	return sign === '+' ? minutes : -minutes
 }
 
 /** The number in `count` digits from `start` on. */

@@ -213,15 +213,10 @@ function restoreDraft(form: Form): void {
 	if (form.modes.includes(draft.mode)) form.mode = draft.mode
 }
 
-interface FilePart {
-	readonly element: HTMLElement
-	/** `undefined` if no file is chosen. */
-	body(): File | FormData | undefined
-	draft(): FileDraft
-	restore(draft: FileDraft): void
-}
+type FilePart = ReturnType<typeof filePart>
 
-function filePart(prefix: string): FilePart {
+/** The inputs of a file, with its body, which is undefined if no file is chosen, and its draft. */
+function filePart(prefix: string) {
 	const file = el('input', { type: 'file', id: `${prefix}-file`, 'data-key': `${prefix}-file` })
 	const part = el('input', {
 		...{ type: 'text', id: `${prefix}-part`, 'data-key': `${prefix}-part` },
@@ -242,15 +237,15 @@ function filePart(prefix: string): FilePart {
 	)
 	return {
 		element,
-		body() {
+		body(): File | FormData | undefined {
 			const chosen = file.files?.[0]
 			if (chosen === undefined || part.value === '') return chosen
 			const form = new FormData()
 			form.append(part.value, chosen)
 			return form
 		},
-		draft: () => ({ files: file.files, part: part.value }),
-		restore(draft) {
+		draft: (): FileDraft => ({ files: file.files, part: part.value }),
+		restore(draft: FileDraft) {
 			file.files = draft.files
 			part.value = draft.part
 		},

@@ -13,12 +13,14 @@ const MAX_ROWS = 1_000
 export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
 	const all = columnsOf(rows)
 	const columns = all.slice(0, MAX_COLUMNS)
-	const key = keyIn(app.data.recordPath, columns)
+	// The column of the key in the records' URLs.
+	const [, key] = /\{([^}]*)\}$/.exec(app.data.recordPath ?? '') ?? []
 	const name = app.data.crumbs.at(-1)?.text || 'Records'
 	const head = columns.map((column) => heading(app, column, features))
-	const body = rows
-		.slice(0, MAX_ROWS)
-		.map((row) => el('tr', {}, ...columns.map((column) => cell(app, valueIn(row, column), column === key))))
+	const body = rows.slice(0, MAX_ROWS).map((row) => {
+		const valueIn = (column: string) => (isRecord(row) ? row.get(column) : row)
+		return el('tr', {}, ...columns.map((column) => cell(app, valueIn(column), column === key)))
+	})
 	const table = el(
 		'table',
 		{},
@@ -44,16 +46,6 @@ function columnsOf(rows: readonly JsonValue[]): string[] {
 	const names = new Set<string>()
 	for (const row of rows) for (const name of isRecord(row) ? row.keys() : ['value']) names.add(name)
 	return [...names]
-}
-
-/** The column of the key in the records' URLs. */
-function keyIn(recordPath: string | undefined, columns: readonly string[]): string | undefined {
-	const [, name] = /\{([^}]*)\}$/.exec(recordPath ?? '') ?? []
-	return columns.find((column) => column === name)
-}
-
-function valueIn(row: JsonValue, column: string): JsonValue | undefined {
-	return isRecord(row) ? row.get(column) : row
 }
 
 function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElement {

@@ -93,7 +93,7 @@ export function toCase(
 			for (let left = MAX_ATTEMPTS; ; left--) {
 				const time = timeline(advance)
 				const cache = await make(time.clock, max)
-				const lateness = latenessOf(time.passed)
+				const begin = performance.now()
 				try {
 					return await run({
 						cache,
@@ -102,8 +102,9 @@ export function toCase(
 						after: (end) => time.reach(end + slack),
 					})
 				} catch (error) {
+					const lateness = performance.now() - begin - time.passed()
 					// Not retried: there were no waits, or they weren't longer than the slack allows.
-					if (left === 1 || slack === 0 || time.passed() === 0 || lateness() <= slack) throw error
+					if (left === 1 || slack === 0 || time.passed() === 0 || lateness <= slack) throw error
 				} finally {
 					await close?.(cache)
 				}
@@ -114,12 +115,6 @@ export function toCase(
 
 /** Maximum number of attempts at a case that fails because the machine stalled and entries expired too early. */
 const MAX_ATTEMPTS = 20
-
-/** How much more time has passed than requested. */
-function latenessOf(passed: () => Milliseconds): () => Milliseconds {
-	const start = performance.now()
-	return () => performance.now() - start - passed()
-}
 
 function timeline(advance: CacheContractOptions['advance']): {
 	clock: Clock

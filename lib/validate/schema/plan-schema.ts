@@ -1,6 +1,6 @@
 /** JSON Schemas of specs: the values that `getParams()` accepts. For OpenAPI and the explorer. */
 import type { FieldPlan, Plan } from '../plan.ts'
-import type { Choice, Format } from '../validator.ts'
+import type { Format } from '../validator.ts'
 import { acceptsValue, schemaOfForeign } from './foreign-schema.ts'
 import {
 	bothOf,
@@ -78,7 +78,9 @@ export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 			plan.format === undefined ? {} : FORMATS[plan.format],
 			plan.pattern === undefined ? {} : patternOf(plan.pattern),
 		),
-		...(plan.choices === undefined ? {} : { enum: choicesOf(plan.choices, plan.nullable) }),
+		...(plan.choices === undefined
+			? {}
+			: { enum: [...new Set(plan.choices), ...(plan.nullable ? [null] : [])] }),
 		...sizesOf(plan),
 		...(plan.items === undefined ? {} : { items: schemaOfPlan(plan.items, levels - 1) }),
 		...(plan.fields === undefined ? {} : fieldsOf(plan.fields, levels - 1)),
@@ -100,11 +102,6 @@ function typesOf(plan: Plan): JsonType | readonly JsonType[] | undefined {
 	// Lengths are never negative.
 	const sized = (plan.max ?? 0) < 0 ? (['number'] as const) : SIZED
 	return nullable ? [...sized, 'null'] : sized
-}
-
-function choicesOf(choices: readonly Choice[], nullable: boolean): readonly (Choice | null)[] {
-	const all = [...new Set(choices)]
-	return nullable ? [...all, null] : all
 }
 
 /** `min` and `max` as JSON Schema keywords; lengths are in code points, as in rules (RFC 8259 §7). */
