@@ -49,7 +49,8 @@ export function* tokensOf(json: string): Generator<Token, void> {
 		}
 		at = end
 		if (OPENING.includes(char)) {
-			const next = afterSpace(json, at)
+			let next = at
+			while (next < json.length && SPACE.includes(json[next] ?? '.')) next++
 			if (CLOSING.includes(json[next] ?? '.')) {
 				other += char + json[next]
 				at = next + 1
@@ -94,11 +95,5 @@ function endOf(json: string, from: number): number {
 	}
 	if (STRUCTURE.includes(json[from] ?? '')) return at
 	while (at < json.length && json[at] !== '"' && !STRUCTURE.includes(json[at] ?? '')) at++
-	return at
-}
-
-function afterSpace(json: string, from: number): number {
-	let at = from
-	while (at < json.length && SPACE.includes(json[at] ?? '.')) at++
 	return at
 }

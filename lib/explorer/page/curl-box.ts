@@ -30,20 +30,16 @@ export function curlBox(app: App, request: RequestParts): HTMLElement {
 /** A button that copies a text and shows whether that worked. */
 export function copyButton(text: () => string, label: string): HTMLButtonElement {
 	const copy = button(label, { class: 'small', 'aria-live': 'polite' }, async () => {
-		copy.textContent = (await copyText(text())) ? 'Copied' : 'Not copied'
+		try {
+			await navigator.clipboard.writeText(text())
+			copy.textContent = 'Copied'
+		} catch {
+			// On pages other than https and localhost, browsers have no clipboard.
+			copy.textContent = 'Not copied'
+		}
 		setTimeout(() => {
 			copy.textContent = label
 		}, 1_500)
 	})
 	return copy
-}
-
-/** Fails on pages other than https and localhost, where browsers have no clipboard. */
-async function copyText(text: string): Promise<boolean> {
-	try {
-		await navigator.clipboard.writeText(text)
-		return true
-	} catch {
-		return false
-	}
 }

@@ -109,22 +109,15 @@ export function pager(
 		el(
 			'nav',
 			{ 'aria-label': 'Pages' },
-			isLater &&
-				link(withParameter(url, 'cursor', ''), 'First page', {
-					class: 'button',
-					'data-key': 'first',
-					'data-announcement': 'First page',
-				}),
+			isLater && pageLink(withParameter(url, 'cursor', ''), 'First page', { 'data-key': 'first' }),
 			isLater && app.steps > 0 && button('← Previous', { 'data-key': 'previous' }, () => history.back()),
-			next !== undefined &&
-				link(next, 'Next →', {
-					class: 'button',
-					rel: 'next',
-					'data-key': 'next',
-					'data-announcement': 'Next page',
-				}),
+			next !== undefined && pageLink(next, 'Next page', { 'data-key': 'next', rel: 'next' }, 'Next →'),
 		),
 	)
+}
+
+function pageLink(url: string, name: string, attributes: Record<string, string>, text = name): HTMLElement {
+	return link(url, text, { ...attributes, class: 'button', 'data-announcement': name })
 }
 
 function limitChoice(app: App, count: number): HTMLElement {

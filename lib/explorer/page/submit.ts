@@ -1,5 +1,5 @@
 /** Sends the request of a form and shows its outcome. */
-import type { OperationData } from '../page-data.ts'
+import type { AnswerData, OperationData } from '../page-data.ts'
 import { contentOf, problemsIn, statusChip } from './answer-view.ts'
 import { type App, reasonOf } from './app.ts'
 import type { BodyForm } from './body-form.ts'
@@ -9,11 +9,8 @@ import { isRecord } from './json-value.ts'
 import { isPath } from './path.ts'
 import { jsonView } from './value-view.ts'
 
-interface Outcome {
-	readonly status: number
-	readonly reason: string
+interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> {
 	readonly location: string | undefined
-	readonly body: string
 }
 
 export async function submit(
