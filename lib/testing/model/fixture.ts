@@ -48,15 +48,9 @@ export interface ModelTest {
 }
 
 /** A list's query. In `order`, `-` marks descending fields, and `id` is appended if missing. */
-export interface ListOptions {
+export interface ListOptions extends Partial<Omit<ListQuery, 'selection' | 'order'>> {
 	readonly fields?: readonly string[]
-	readonly where?: Condition | undefined
 	readonly order?: readonly string[]
-	readonly limit?: number
-	readonly offset?: number
-	readonly after?: readonly Value[] | undefined
-	readonly total?: boolean
-	readonly maxBytes?: number
 }
 
 /** A parsed record. */
@@ -175,17 +169,15 @@ export class ModelFixture {
 		strictEqual(await this.model.count(where), titles.length, message)
 	}
 
-	query(options: ListOptions = {}, selection = this.select(options.fields ?? ['title'])): Promise<Listed> {
+	query(
+		{ fields = ['title'], order = [], ...options }: ListOptions = {},
+		selection?: Selection,
+	): Promise<Listed> {
 		return this.model.list({
-			selection,
-			where: options.where,
-			order: orderOf(options.order ?? []),
-			limit: options.limit ?? 100,
-			offset: options.offset ?? 0,
-			after: options.after,
-			total: options.total ?? false,
-			maxBytes: options.maxBytes,
-		} satisfies ListQuery)
+			...{ where: undefined, limit: 100, offset: 0, after: undefined, total: false, ...options },
+			selection: selection ?? this.select(fields),
+			order: orderOf(order),
+		})
 	}
 
 	/** The records of a list. */
