@@ -1,13 +1,16 @@
 /**
  * Databases by each driver, as `helpers/postgres.ts` opens them; but a PGlite that was closed is opened again by the next
- * test, and a second one is a copy of the first: making one takes four seconds of computing.
+ * test, and each starts from the contents of a new one, which are kept in `node_modules/.cache`: making them takes four
+ * seconds of computing, loading them half a second.
  */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { PGlite } from '@electric-sql/pglite'
 import { openDatabase as openAny, type TestDatabase } from '../../helpers/postgres.ts'
+import { ROOT } from '../../helpers/program.ts'
 
 type Asked = Parameters<typeof openAny>
 
-/** The initial contents of a PGlite's folder. */
+/** The initial contents of a PGlite's folder, a tar archive. */
 let empty: Promise<Blob> | undefined
 /** Those not in use: like the server's database, without the tables of earlier tests, which clean up. */
 const idle: PGlite[] = []
@@ -35,9 +38,25 @@ export function databaseLater(...of: Asked): () => Promise<TestDatabase> {
 }
 
 async function made(): Promise<PGlite> {
-	if (empty !== undefined) return PGlite.create({ loadDataDir: await empty })
-	const first = PGlite.create()
-	empty = first.then((lite) => lite.dumpDataDir('none'))
-	await empty
-	return first
+	empty ??= contents()
+	return PGlite.create({ loadDataDir: await empty })
+}
+
+/** The kept contents; made and kept by the first run with this version of PGlite. */
+async function contents(): Promise<Blob> {
+	const manifest = await readFile(`${ROOT}/node_modules/@electric-sql/pglite/package.json`, 'utf8')
+	const { version } = JSON.parse(manifest) as { version: string }
+	const folder = `${ROOT}/node_modules/.cache/verbena`
+	const file = `${folder}/pglite-${version}.tar`
+	const kept = await readFile(file).catch(() => undefined)
+	if (kept !== undefined) return new Blob([kept])
+	const lite = await PGlite.create()
+	const made = await lite.dumpDataDir('none')
+	await lite.close()
+	await mkdir(folder, { recursive: true })
+	// Renamed when complete: another run may read it at any time.
+	const own = `${file}.${process.pid}`
+	await writeFile(own, made.stream())
+	await rename(own, file)
+	return made
 }
