@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
+import { CODE_POINT } from '../helpers/any-text.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { seedOf } from '../helpers/seed.ts'
@@ -51,7 +52,7 @@ const scalar = fc.oneof(
 			' ',
 		),
 	),
-	fc.string({ unit: 'binary', maxLength: 12 }),
+	fc.string({ unit: CODE_POINT, maxLength: 12 }),
 	fc.string({ maxLength: 12 }),
 )
 const name = fc.oneof(

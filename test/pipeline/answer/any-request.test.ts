@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { type InjectedReply, RestHandler } from '../../../lib/index.ts'
+import { CODE_POINT } from '../../helpers/any-text.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { trials } from '../../helpers/trials.ts'
@@ -25,7 +26,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'HEAD', 'OPTI
 
 /** Any text, and text that looks like one of our targets. */
 const target = fc.oneof(
-	fc.string({ unit: 'binary' }),
+	fc.string({ unit: CODE_POINT }),
 	fc
 		.array(
 			fc.constantFrom(
@@ -75,7 +76,7 @@ describe('answer: any request', (test) => {
 	})
 
 	const segment = fc
-		.string({ unit: 'binary', minLength: 1, maxLength: 10 })
+		.string({ unit: CODE_POINT, minLength: 1, maxLength: 10 })
 		.filter((text) => !/[\x00-\x1f\x7f]|\p{Cs}/u.test(text))
 
 	test('a method gets the decoded segments, whatever they contain', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeBody } from '../../../lib/request/body/decode-body.ts'
+import { CODE_POINT } from '../../helpers/any-text.ts'
 import { describe } from '../../helpers/describe.ts'
 import { trials } from '../../helpers/trials.ts'
 import { refusal, refusalText, valueOrRefusal } from './refusal.ts'
@@ -144,7 +145,7 @@ describe('body/decode-body', (test) => {
 				'application/x-www-form-urlencoded',
 				'multipart/form-data; boundary=X',
 			),
-			fc.string({ unit: 'binary' }),
+			fc.string({ unit: CODE_POINT }),
 			fc.string().map((text) => `multipart/form-data; boundary="${text}"`),
 		)
 		const coding = fc.option(fc.string(), { nil: undefined, freq: 10 })

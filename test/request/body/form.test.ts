@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeForm, decodeQuery, Fields, MAX_PAIRS, reservedName } from '../../../lib/request/body/form.ts'
+import { CODE_POINT } from '../../helpers/any-text.ts'
 import { describe } from '../../helpers/describe.ts'
 import { milliseconds, refusalText, valueOrRefusal } from './refusal.ts'
 
@@ -122,7 +123,7 @@ describe('body/form: refusals', (test) => {
 		)
 		fc.assert(fc.property(text, (pieces) => void valueOrRefusal(() => decodeQuery(pieces.join('')))))
 		fc.assert(
-			fc.property(fc.string({ unit: 'binary' }), (query) => void valueOrRefusal(() => decodeQuery(query))),
+			fc.property(fc.string({ unit: CODE_POINT }), (query) => void valueOrRefusal(() => decodeQuery(query))),
 		)
 	})
 

@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { decodeJson } from '../../../lib/request/body/json.ts'
+import { CODE_POINT } from '../../helpers/any-text.ts'
 import { describe } from '../../helpers/describe.ts'
 import { trials } from '../../helpers/trials.ts'
 import { milliseconds, refusalText, valueOrRefusal } from './refusal.ts'
@@ -154,7 +155,7 @@ describe('body/json: refusals', (test) => {
 				(bytes) => void valueOrRefusal(() => decodeJson(Buffer.from(bytes))),
 			),
 		)
-		fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void valueOrRefusal(() => decode(text))))
+		fc.assert(fc.property(fc.string({ unit: CODE_POINT }), (text) => void valueOrRefusal(() => decode(text))))
 	})
 
 	test('a megabyte of brackets is refused quickly', () => {

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { RouteTable } from '../../../lib/routing/custom/custom-routes.ts'
+import { CODE_POINT } from '../../helpers/any-text.ts'
 import { describe } from '../../helpers/describe.ts'
 import { trials } from '../../helpers/trials.ts'
 import { agrees, cases } from './oracle.ts'
@@ -144,7 +145,7 @@ describe('RouteTable compared with trying each route in turn', (test) => {
 			'ALL %s.%s',
 			'GET x%s/%s-%s-%s',
 		)
-		const segments = fc.array(fc.string({ unit: 'binary' }), { maxLength: 5 })
+		const segments = fc.array(fc.string({ unit: CODE_POINT }), { maxLength: 5 })
 		fc.assert(
 			fc.property(segments, (path) => {
 				routes.match('GET', path)
