@@ -4,5 +4,5 @@ import { abortUploads, slowClients } from './crowd.ts'
 describe('many misbehaving clients', (test) => {
 	test('a hundred aborted uploads leave nothing behind', () => abortUploads(100))
 
-	test('sixty slow clients delay no other request, and are disconnected in time', () => slowClients(60))
+	test('twenty-four slow clients delay no other request, and are disconnected in time', () => slowClients(24))
 })
