@@ -218,23 +218,28 @@ function valuesIn([name, settings]: (typeof SESSIONS)[number]): void {
 		})
 
 		test('every value written is read back, found and compared', async () => {
-			for (const [type, value, json] of WRITTEN) {
-				await withTable(plain, table, `id int primary key auto_increment, c ${type} null`, async () => {
-					const model = await MysqlModel.open(pool, table)
-					const { id, json: created } = await model.create({ c: value }, select('c'))
-					assert.equal(parsed(created), { c: parsed(json) }, type)
-					await model.update(id, { c: null }, select('c'), NO_GUARD)
-					const updated = await model.update(id, { c: value }, select('c'), NO_GUARD)
-					assert.equal(typeof updated === 'object' && parsed(updated.json), { c: parsed(json) }, type)
-					if (['json', 'point'].includes(type)) return
-					assert.is(await model.count({ op: 'eq', field: 'c', value }), 1, type)
-					assert.is(await model.count({ op: 'in', field: 'c', values: [value, value] }), 1, type)
-					const literals = { op: 'in', field: 'c', values: Array(15_001).fill(value) } as const
-					if (name === LITERALS_IN) assert.is(await model.count(literals), 1, type)
-					assert.is(await model.count({ op: 'ne', field: 'c', value }), 0, type)
-					assert.is(await model.count({ op: 'gt', field: 'c', value }), 0, type)
-				})
-			}
+			const columns = WRITTEN.map(([type], at) => `c${at} ${type} null`)
+			await withTable(plain, table, `id int primary key auto_increment, ${columns.join(', ')}`, async () => {
+				const model = await MysqlModel.open(pool, table)
+				for (const [at, [type, value, json]] of WRITTEN.entries()) {
+					const field = `c${at}`
+					const [selection, expected] = [select(field), { [field]: parsed(json) }]
+					const { id, json: created } = await model.create({ [field]: value }, selection)
+					assert.equal(parsed(created), expected, type)
+					await model.update(id, { [field]: null }, selection, NO_GUARD)
+					const updated = await model.update(id, { [field]: value }, selection, NO_GUARD)
+					assert.equal(typeof updated === 'object' && parsed(updated.json), expected, type)
+					if (!['json', 'point'].includes(type)) {
+						assert.is(await model.count({ op: 'eq', field, value }), 1, type)
+						assert.is(await model.count({ op: 'in', field, values: [value, value] }), 1, type)
+						const literals = { op: 'in', field, values: Array(15_001).fill(value) } as const
+						if (name === LITERALS_IN) assert.is(await model.count(literals), 1, type)
+						assert.is(await model.count({ op: 'ne', field, value }), 0, type)
+						assert.is(await model.count({ op: 'gt', field, value }), 0, type)
+					}
+					await model.delete(id, selection, NO_GUARD)
+				}
+			})
 		})
 
 		test('neighbouring numbers beyond the precision of a double are distinct', async () => {
