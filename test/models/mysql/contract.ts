@@ -1,5 +1,6 @@
 /** The model contract on MariaDB, with given session settings. Called by `contract.test.ts` and `contract.long.ts`. */
 import type { Pool } from 'mysql2/promise'
+import type { Model } from '../../../lib/models/model.ts'
 import { dialectOf } from '../../../lib/models/mysql/dialect.ts'
 import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { introspect } from '../../../lib/models/mysql/introspect.ts'
@@ -60,12 +61,16 @@ export interface Setting {
 export function contractWith({ name, table, settings, isMute = false, only = [/^/] }: Setting): void {
 	describe(`the contract of models on MariaDB, sessions ${name}`, (test) => {
 		let pool: Pool
-		const make = (suffix: string) => async () => {
-			// A table with references to itself can't be truncated, and its auto-increment goes on.
-			await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}${suffix}`)
-			return isMute
-				? mute(pool, `${table}${suffix}`)
-				: MysqlModel.open(pool, `${table}${suffix}`, { timeoutSeconds: PATIENCE })
+		const make = (suffix: string) => {
+			let model: Promise<Model> | undefined
+			return async () => {
+				// A table with references to itself can't be truncated, and its auto-increment goes on.
+				await pool.query(`set statement foreign_key_checks = 0 for delete from ${table}${suffix}`)
+				model ??= isMute
+					? mute(pool, `${table}${suffix}`)
+					: MysqlModel.open(pool, `${table}${suffix}`, { timeoutSeconds: PATIENCE })
+				return model
+			}
 		}
 		const counted = { text: make('_text'), bigint: make('_bigint') }
 		// A key made by a default isn't returned without `returning`, and has to be given.
