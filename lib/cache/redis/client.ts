@@ -1,7 +1,4 @@
-/**
- * The user's Redis client: the used parts of ioredis, iovalkey and node-redis, how they are distinguished, and a
- * `ClientAdapter` for each.
- */
+/** The used parts of the Redis clients ioredis, iovalkey and node-redis, and a `ClientAdapter` for each. */
 import { hasMethods } from '../../base/options.ts'
 
 /** The used part of `Redis` of ioredis or iovalkey. */

@@ -111,10 +111,7 @@ export class RedisLink {
 		connection.pausedUntil = this.now() + this.#timeout
 	}
 
-	/**
-	 * Reconnects away from a replica, which may have been the primary before. The new primary may have the same address, now
-	 * or soon.
-	 */
+	/** Reconnects away from a replica. The new primary may have the same address, now or soon. */
 	leaveReplica(connection: Connection): void {
 		if (!this.isCurrent(connection) || this.now() - this.#reconnectedAt < MIN_RECONNECT_MS) return
 		this.#reconnectedAt = this.now()

@@ -1,6 +1,4 @@
-/**
- * `Store`: the fields, key and constraints of a `MemoryModel`. `Layer`: its records, or the changes of a transaction.
- */
+/** `Store`: fields, key and constraints of a `MemoryModel`. `Layer`: its records, or the changes of a transaction. */
 import type { Field } from '../model.ts'
 import type { DeclaredField } from './declared.ts'
 import { comparisonOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'

@@ -121,9 +121,7 @@ export class MysqlDriver implements Driver {
 		return new Promise((resolve, reject) => this.#waiting.acquire(resolve, reject, this.#timeout))
 	}
 
-	/**
-	 * Sends a statement, prepared if it has values. The caller destroys a connection that doesn't respond.
-	 */
+	/** Sends a statement, prepared if it has values. The caller destroys a connection that doesn't respond. */
 	#run(connection: Connection, statement: Statement): Promise<Rows> {
 		const { values, maxBytes } = statement
 		const sql = this.withSettings(statement)

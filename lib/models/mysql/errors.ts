@@ -100,10 +100,7 @@ const COLUMN = new RegExp(
 	'g',
 )
 
-/**
- * Parses `… CONSTRAINT "name" FOREIGN KEY …` of error 1452, a missing parent; other errors are about a key of another
- * table.
- */
+/** Parses `… CONSTRAINT "name" FOREIGN KEY …` of error 1452; other errors are about a key of another table. */
 function foreignKeyOf(error: unknown, message: string, { constraints }: Table): Constraint | undefined {
 	if (numberOf(error) !== 1452) return undefined
 	const [, ticked, quoted] = FOREIGN_KEY.exec(message) ?? []
@@ -125,9 +122,7 @@ function checkOf(message: string, table: Table): readonly string[] {
 	return table.columns.some(({ name }) => name === column) ? [column] : []
 }
 
-/**
- * Finds the column that is named last, perhaps with its table's name. A value before it may look like a column's name.
- */
+/** Finds the column that is named last, perhaps with its table. A value before it may look like a column's name. */
 function columnOf(message: string, { columns }: Table): readonly string[] {
 	const [, bare, ticked, quoted] = [...message.matchAll(COLUMN)].at(-1) ?? []
 	const name = bare ?? unquoted(ticked, quoted)
@@ -163,10 +158,7 @@ const LOST: ReadonlySet<unknown> = new Set([
  */
 const ENDED: ReadonlySet<number> = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
-/**
- * The server has become read-only, or is a Galera node without a majority. New connections may lead to a writable
- * server.
- */
+/** The server is read-only, or a Galera node without a majority. New connections may lead to a writable one. */
 const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
 
 /** Message of mysql2, without a code, if the connection was closed before the statement was sent. */

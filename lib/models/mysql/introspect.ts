@@ -124,10 +124,7 @@ function jsonColumn(clause: string): string[] {
 	return name === undefined ? [] : [name]
 }
 
-/**
- * Groups rows by their constraint. A row has a constraint's name and a column's name, or null for an expression in an
- * index.
- */
+/** Groups rows by their constraint. A row has its name and a column's, which is null for an expression in an index. */
 function grouped(
 	rows: readonly (readonly unknown[])[],
 	kindOf: (name: string) => Constraint['kind'],
@@ -142,9 +139,7 @@ function grouped(
 	return Array.from(groups, ([name, columns]) => ({ name, kind: kindOf(name), columns }))
 }
 
-/**
- * Not-null columns with a unique index of their own. An index on a prefix of a text counts too: it is even stricter.
- */
+/** Not-null columns with a unique index of their own. One on a prefix of a text counts too: it is even stricter. */
 function uniqueColumns(rows: readonly (readonly unknown[])[]): string[] {
 	const parts = new Map<unknown, number>()
 	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
@@ -160,10 +155,7 @@ function checkOf(name: string, clause: string, columns: readonly Column[]): Cons
 	return { name, kind: 'check', columns: named }
 }
 
-/**
- * Adds the key. Without `returning`, the server reports only auto-increment keys, so no other default of the key is
- * usable.
- */
+/** Adds the key. Without `returning`, the server reports only auto-increment keys: no other default is usable. */
 export function withTableKey(table: Described, key: string, { returnsInserted }: Server): Table {
 	const result: Table = withKey(table, key)
 	if (returnsInserted) return result
@@ -251,10 +243,7 @@ function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn 
 	}
 }
 
-/**
- * Whether a column has a default. MariaDB lists defaults as SQL, where NULL means none; MySQL lists literals as bare
- * text.
- */
+/** MariaDB lists defaults as SQL, where NULL means that there is none; MySQL lists literals as bare text. */
 function isDefault(value: unknown, isMariaDb: boolean): boolean {
 	return value !== null && value !== undefined && !(isMariaDb && String(value).toUpperCase() === 'NULL')
 }

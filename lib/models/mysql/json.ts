@@ -198,10 +198,7 @@ function decimals({ precision, scale, isZeroPadded }: TypeDetails): Partial<Colu
 	return { ...json, exact: asText, placeholder: `cast(? as decimal(65,${maxScale}))` }
 }
 
-/**
- * `to_base64` inserts line breaks. Removing them in SQL takes seconds per megabyte, so `withoutLineBreaks` removes them
- * here.
- */
+/** `to_base64` inserts line breaks; `withoutLineBreaks` removes them, because SQL would take seconds per megabyte. */
 const bytes: Partial<ColumnSql> = {
 	...jsonAndCursor((ref) => inQuotes(`to_base64(${ref})`)),
 	// A Buffer over the same memory, because mysql2 doesn't accept a Uint8Array.
@@ -280,10 +277,7 @@ function instantText(text: string, timestampEnd: string): string {
 	return text < timestampEnd ? text : '9999-12-31 23:59:59'
 }
 
-/**
- * Converts to RFC 3339, from `scale` to `digits` fractional digits. String functions take a third of the time of
- * `date_format`.
- */
+/** Converts to RFC 3339, from `scale` to `digits` fractional digits. `date_format` takes three times as long. */
 function inUtc(sql: string, scale: number, digits: number): Parts {
 	const text = `insert(${sql},11,1,'T')`
 	const point = scale === 0 && digits > 0 ? '.' : ''

@@ -1,6 +1,4 @@
-/**
- * `MysqlModel`: a table or view of MySQL 8, or MariaDB 10.5 and later, as a `Model`, over the user's own mysql2 pool.
- */
+/** `MysqlModel`: a table or view of MySQL 8, or MariaDB 10.5 and later, as a `Model`, over the user's mysql2 pool. */
 
 import { primaryKey } from '../sql/key.ts'
 import {

@@ -124,10 +124,7 @@ function writeKeyIs(sql: Sql, key: Column, alias: string, id: string): void {
 	sql.add(` and ${name}::text collate "C" = ${parameter(sql, bound(id, key))}::text`)
 }
 
-/**
- * Undefined column, datatype mismatch, undefined function or operator. `regproc` uses the last one for malformed
- * values, too.
- */
+/** Undefined column, datatype mismatch, undefined function or operator (for `regproc`, also a malformed value). */
 const OUTDATED: ReadonlySet<unknown> = new Set(['42703', '42804', '42883'])
 
 function isOutdated(error: unknown): boolean {

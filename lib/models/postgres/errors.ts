@@ -133,10 +133,7 @@ function kindOf(error: Error): ModelErrorKind | undefined {
 	return MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1]
 }
 
-/**
- * SQLSTATEs, besides class 22, with which types reject a text: syntax errors, and names that don't exist or are
- * ambiguous.
- */
+/** SQLSTATEs besides class 22 with which types reject a text: a syntax error, an unknown or ambiguous name. */
 const UNREADABLE = /^(?:4260[12]|42704|42725|42883|42P0[12])$/
 /** Class 42, an unknown schema, another database: caused by a value if the error names the parameter. */
 const UNREADABLE_PARAMETER = /^(?:42|3F000|0A000)/

@@ -59,10 +59,7 @@ export function aggregable(column: Column, name: string): string {
 	return column.sqlType.endsWith(ARRAY) ? `to_json(${arrayOf(column.sqlType, name)})` : name
 }
 
-/**
- * An element of the aggregated array as JSON for a cursor: with full precision, bigint and decimal as text; null stays
- * null.
- */
+/** The aggregated array's element as JSON for a cursor: in full precision, bigint and decimal as text, null as null. */
 export function cursorValue({ sqlType, type }: Column, name: string): string {
 	return sqlType.endsWith(ARRAY) ? name : scalar(sqlType, name, type === 'bigint', MICROSECONDS)
 }

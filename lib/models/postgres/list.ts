@@ -49,10 +49,7 @@ interface ListTexts {
 	readonly cache: TextCache
 }
 
-/**
- * Writes list statements. Their texts are long, so they are cached: building one takes 13 µs of Node's time (with a
- * cursor).
- */
+/** Writes list statements. Their texts are cached: building one takes 13 µs of Node's time (with a cursor). */
 export class Lists {
 	readonly #lru: Lru
 	/** By the selection: a model passes the same array for it each time. */
@@ -85,10 +82,7 @@ export class Lists {
 	}
 }
 
-/**
- * Adds all values to `sql`, and returns the conditions' SQL. It is written to `sql.text`, which is still empty and is
- * overwritten later.
- */
+/** Adds all values to `sql`, and returns the conditions' SQL. `sql.text`, empty before, is overwritten later. */
 function conditionsOf(sql: Sql, { limit, offset, where, after, total }: ListParts): Conditions {
 	const bindNumber = (value: number) =>
 		sql.dialect.placeholder(sql.values.push(sql.dialect.bindNumber(value)), undefined)
@@ -148,10 +142,7 @@ function cursorOf(order: ListParts['order'], maxBytes: Bytes): string {
 	return large.length === 0 ? cursor : `case when ${large.join(' or ')} then null else ${cursor} end`
 }
 
-/**
- * Checks the literal. The limit must hold: V8's strings end at half a GiB, and pg ends the process when it receives a
- * longer one.
- */
+/** The limit must hold: V8's strings end at half a GiB, and pg ends the process when it receives a longer one. */
 function wholeBytes(maxBytes: Bytes): Bytes {
 	if (Number.isSafeInteger(maxBytes)) return maxBytes
 	throw new RangeError(`maxBytes must be a whole number, got ${String(maxBytes)}`)

@@ -17,9 +17,7 @@ export interface Selected {
 	readonly as: string
 }
 
-/**
- * SQL that builds a record's JSON: expressions for a select list, and a function that makes the text from their values.
- */
+/** SQL for a record's JSON: expressions of a select list, and a function that makes the text from their values. */
 export interface RecordSql {
 	readonly expressions: readonly string[]
 	/** Makes the JSON from the values of the expressions. @throws TypeError if the database returned no text */
@@ -120,10 +118,7 @@ export interface Dialect {
 	orderTerm(term: OrderColumn, alias: string): string
 	/** Writes `column like '%…%'` and similar conditions. */
 	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void
-	/**
-	 * Writes the condition that a column equals one of `values`, which are 1 to 100,000. With `isExact`, texts are
-	 * compared byte by byte.
-	 */
+	/** Writes the condition that a column equals one of 1 to 100,000 values. `isExact` compares texts byte by byte. */
 	oneOf(sql: Sql, column: Column, alias: string, values: readonly Value[], isExact: boolean): void
 	/** Whether comparing the column with this value would be an error, because the column can't hold the value. */
 	cantHold?(column: Column, value: Value): boolean
@@ -149,10 +144,7 @@ export interface Dialect {
 	readonly insertNothing: string
 	/** A statement that fails if the server responds but can't read its tables; default `select 1`. */
 	readonly takesReads?: string
-	/**
-	 * A statement that returns a row only if the server accepts changes, so none on a replica. Without it, `check`
-	 * doesn't test for that.
-	 */
+	/** A statement that returns a row only if the server accepts changes; without it, `check` doesn't test for that. */
 	readonly takesChanges?: string
 	/** Whether an error means that the table was altered: a column is gone or has another type. */
 	isOutdated?(error: unknown): boolean

@@ -30,10 +30,7 @@ export interface Rows {
 	readonly insertId?: string | undefined
 }
 
-/**
- * Runs statements; prepared ones are reused by their text. Rejects with the driver's own errors, which the dialect
- * translates.
- */
+/** Runs statements; prepared ones are found by text. Rejects with the driver's errors, which the dialect translates. */
 export interface Driver {
 	/** Runs a statement; the driver that a transaction's work gets, on its connection. */
 	query(statement: Statement): Promise<Rows>

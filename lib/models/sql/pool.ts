@@ -57,9 +57,7 @@ export class WaitQueue<Connection> {
 		this.#release = release
 	}
 
-	/**
-	 * Calls `resolve` with a connection, or `reject` after an error or the timeout. The timeout's error has no `cause`.
-	 */
+	/** Calls `resolve` with a connection, or `reject` after an error or the timeout, whose error has no `cause`. */
 	acquire(
 		resolve: (connection: Connection) => void,
 		reject: (error: NoConnection) => void,

@@ -1,7 +1,4 @@
-/**
- * `Reads`: reads single records by id. Concurrent reads with the same selection and condition are batched into one
- * statement.
- */
+/** `Reads`: reads records by id; concurrent reads with the same selection and condition become one statement. */
 import type { Condition, Found } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
@@ -115,10 +112,7 @@ export interface Reader<T> {
 	one(id: string): Promise<T | undefined>
 	/** The records that exist, by their ids. */
 	many(ids: readonly string[]): Promise<ReadonlyMap<string, T>>
-	/**
-	 * Whether an id may match a record whose id is spelled differently. If so, ids that `many` doesn't find are read
-	 * alone.
-	 */
+	/** Whether an id may match one that is spelled differently; if so, ids that `many` doesn't find are read alone. */
 	readonly looselyCompared: boolean
 	/** Called when the queue is empty. */
 	idle(): void

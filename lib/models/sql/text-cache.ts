@@ -187,10 +187,7 @@ class Node<T> implements LruEntry {
 	}
 }
 
-/**
- * Maximum number of placeholders in a statement that stays prepared. Each takes some hundred bytes per connection, here
- * and in the server.
- */
+/** Maximum of placeholders in a prepared statement: each takes some hundred bytes per connection, on both sides. */
 const MAX_VALUES = 128
 const MAX_TEXT_LENGTH = 32_768
 
@@ -200,10 +197,7 @@ export function isKept({ text, values }: Statement): boolean {
 }
 
 const MAX_PREPARED = 500
-/**
- * PostgreSQL needs about 100 bytes of memory per byte of text, on every connection: 46 MB for 0.5 MB of text in 300
- * list statements (15.20).
- */
+/** PostgreSQL needs about 100 bytes per byte of text and connection: 46 MB for 0.5 MB in 300 statements (15.20). */
 const MAX_PREPARED_BYTES: Bytes = 524_288
 
 /** LRU cache of the statements that a driver keeps prepared, by their text. */

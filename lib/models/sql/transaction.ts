@@ -21,10 +21,7 @@ export interface Session {
 	leaves(error: unknown): 'everything' | 'savepoint' | 'nothing'
 }
 
-/**
- * Runs `work` between begin and commit. Rolls back if `work` or the commit fails; calls `rollbackFailed` if the
- * rollback fails.
- */
+/** Runs `work` between begin and commit, and rolls back after an error; `rollbackFailed` gets that rollback's error. */
 export async function runTransaction<T>(
 	session: Session,
 	work: (driver: Driver) => Promise<T>,

@@ -196,10 +196,7 @@ function changedTable(dialect: Dialect, table: Table): string {
 	return dialect.returningAlias === '' ? name : `${name} as ${dialect.returningAlias}`
 }
 
-/**
- * Reads the version of the record that fits the guard's condition, whatever that version is; reads 1 if the selection
- * has no version.
- */
+/** Reads the version of the record that fits the guard's condition; 1 if the selection has no version. */
 export function presenceStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	const column = plan.version === undefined ? '1' : subject.dialect.exact(plan.version, ALIAS)

@@ -1,7 +1,4 @@
-/**
- * Turns errors into `ModelError`s, by SQLite's result codes (sqlite.org/rescode.html). Each driver reports these codes in
- * its own way.
- */
+/** Translates errors by SQLite's result codes (sqlite.org/rescode.html), which each driver reports in its own way. */
 import { ModelError, type ModelErrorKind } from '../model-error.ts'
 import type { Table } from '../sql/table.ts'
 

@@ -36,10 +36,7 @@ export type Callback = (error: unknown, result?: Result) => void
 
 /** A connection of mysql2 with the callback API. */
 export interface Connection {
-	/**
-	 * Prepares the text, which stays prepared until `unprepare`. Without a callback it returns a command that emits
-	 * events.
-	 */
+	/** Prepares the text, until `unprepare`. Without a callback it returns a command that emits events. */
 	execute(options: StatementOptions, callback?: Callback): unknown
 	query(options: StatementOptions, callback?: Callback): unknown
 	unprepare(options: StatementOptions): unknown

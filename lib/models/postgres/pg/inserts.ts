@@ -53,10 +53,7 @@ export class PgInserts {
 		this.#connections.deadlines.add(insert)
 	}
 
-	/**
-	 * Takes the batch when a connection is available. Calls `done` when the connection is free again, or the batch is
-	 * slow.
-	 */
+	/** Takes the batch when there is a connection. Calls `done` when the connection is free, or the batch is slow. */
 	#send(take: TakeBatch<Insert>, done: () => void): void {
 		const { latest, deadlines, shortDeadlines } = this.#connections
 		const takeBatch = (until?: Milliseconds): readonly Insert[] => {

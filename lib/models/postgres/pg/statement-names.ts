@@ -68,10 +68,7 @@ export class StatementNames {
 		}
 	}
 
-	/**
-	 * Whether to replace connections that can't close statements: connections of postgres.js, and of clients that only
-	 * resemble pg's.
-	 */
+	/** Whether to replace connections that can't close statements: of postgres.js, and of clients that resemble pg's. */
 	mustRenew(): boolean {
 		if (this.#evictedSince < MAX_EVICTED && this.#evictedBytesSince < MAX_EVICTED_BYTES) return false
 		this.#evictedSince = 0

@@ -33,10 +33,7 @@ interface PostgresJsTransaction extends PostgresJsQueryable {
 
 /** Share of the model's timeout within which a statement must have been sent. */
 const SEND_SHARE = 0.7
-/**
- * Delay between attempts to cancel a statement. Doubled after each attempt: in a dead network, each opens another
- * socket.
- */
+/** Delay between attempts to cancel a statement, doubled each time: in a dead network, each opens a socket. */
 const RETRY_DELAY: Milliseconds = 500
 const MAX_RETRY_DELAY: Milliseconds = 30_000
 
@@ -245,9 +242,7 @@ function addressesOf(options: object): { host: unknown; port: unknown; ssl: obje
 	return hosts.map((host, at) => ({ host: folder ?? host, port: ports[at], ssl: secure }))
 }
 
-/**
- * Translates the modes of postgres.js that don't verify certificates, so that cancel requests don't verify them either.
- */
+/** Translates modes that don't verify certificates, so that cancel requests don't verify them either. */
 function sslOf(ssl: unknown): object | boolean {
 	if (ssl === 'require' || ssl === 'allow' || ssl === 'prefer') return { rejectUnauthorized: false }
 	return typeof ssl === 'object' && ssl !== null ? ssl : Boolean(ssl)
