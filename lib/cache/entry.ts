@@ -1,7 +1,4 @@
-/**
- * The checks of keys, values and times to live that all caches share. Used by Verbena's caches and `remember`; other caches
- * should use them, too.
- */
+/** Checks of keys, values and times to live, for Verbena's caches and `remember`; other caches should use them, too. */
 import type { Milliseconds, Seconds } from '../base/time.ts'
 
 /**

@@ -224,10 +224,7 @@ export interface Expiring {
 	place: number
 }
 
-/**
- * A binary heap by `expiresAt` whose entries know their place, so that they can be removed directly. `soonest` takes
- * constant time, `add` and `remove` at most log2(size) steps.
- */
+/** A binary heap by `expiresAt` whose entries know their place: `add` and `remove` take at most log2(size) steps. */
 export class ExpiryHeap<E extends Expiring> {
 	readonly #entries: E[] = []
 

@@ -34,10 +34,7 @@ export interface Cancellable {
 export interface ClientAdapter {
 	/** `ended` if it won't reconnect by itself. */
 	state(): 'ready' | 'connecting' | 'ended'
-	/**
-	 * Sends a command; rejects with the client's error, and never throws. If the client supports it, a command that is still
-	 * queued when the signal is aborted is dropped.
-	 */
+	/** Sends a command; never throws. A queued command is dropped when the signal is aborted, if the client supports it. */
 	send(args: readonly string[], caller: Cancellable): Promise<unknown>
 	/** Closes the connection, so that the client reconnects: its address may belong to another server now. */
 	reconnect(): void

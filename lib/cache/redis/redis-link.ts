@@ -10,10 +10,7 @@ import type { Cancellable, ClientAdapter } from './client.ts'
 
 /** A connection of the client; the next one may be to another server. */
 export interface Connection {
-	/**
-	 * Set when a command timed out: no other command is sent before this time. Redis replies in order, so the other would only
-	 * wait for the first.
-	 */
+	/** No command is sent before this time, because one timed out: Redis replies in order, so others would wait for it. */
 	pausedUntil: Milliseconds | undefined
 }
 
@@ -227,10 +224,7 @@ const OUT_OF_MEMORY = /^(?:ERR Error running script .*: -)?OOM /
 /** A command that is unknown, or not permitted to this user. */
 const FORBIDDEN = /^(?:ERR|NOPERM) /
 
-/**
- * A server that refuses writes: a replica, a server that can't save to disk, or one with too few replicas. Before Redis 7,
- * wrapped in another error by scripts.
- */
+/** A server that refuses writes: a replica, or one that can't save to disk or has too few replicas. */
 const UNWRITABLE = /^(?:ERR Error running script .*: -)?(?:READONLY|MISCONF|NOREPLICAS|MASTERDOWN) /
 /** The server is a replica. */
 const READ_ONLY = /^(?:ERR Error running script .*: -)?(?:READONLY|MASTERDOWN) /

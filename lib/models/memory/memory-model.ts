@@ -98,10 +98,7 @@ class LayerModel implements Model {
 		})
 	}
 
-	/**
-	 * Runs `work` on a layer of its own, which is committed to the one below when `work` succeeds, and dropped when it fails.
-	 * Transactions can be nested.
-	 */
+	/** Runs `work` on a layer of its own, committed to the one below if `work` succeeds. Transactions can be nested. */
 	async transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.#mutex.run(async () => {
 			this.#checkOpen()

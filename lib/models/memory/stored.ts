@@ -1,7 +1,4 @@
-/**
- * Values as `MemoryModel` stores them: normalized by type, and copied if they are objects; and their order, which
- * conditions, lists and cursors share.
- */
+/** Values as `MemoryModel` stores them: normalized by type, objects as copies; and their order. */
 import { isDate, isUuid } from '../../validate/format.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType } from '../model.ts'
@@ -268,10 +265,7 @@ function compareFloats(a: Stored, b: Stored): number {
 	return compareScalars(a, b)
 }
 
-/**
- * By code point, like the bytes of UTF-8. JavaScript compares code units, which puts characters beyond U+FFFF (surrogate
- * pairs) before the characters from U+E000 on.
- */
+/** By code point, like UTF-8's bytes; by code unit, surrogate pairs would be before U+E000 to U+FFFF. */
 function compareTexts(a: Stored, b: Stored): number {
 	if (a === b || typeof a !== 'string' || typeof b !== 'string') return 0
 	const length = Math.min(a.length, b.length)

@@ -177,10 +177,7 @@ const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 	sql.add(')')
 }
 
-/**
- * Maximum number of placeholders; beyond it, values are literals. Less than half of MySQL's limit of 65,535, because a
- * list and its total may both contain the values.
- */
+/** Beyond this number, values are literals. Both a list and its total may have them, and MySQL's limit is 65,535. */
 const MAX_PLACEHOLDERS = 30_000
 
 /** A literal that is independent of the `sql_mode` and the session. */

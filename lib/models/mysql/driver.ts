@@ -1,7 +1,4 @@
-/**
- * `MysqlDriver`: runs statements through mysql2, each on a connection of its own, and destroys connections that are broken
- * or don't respond. Used by `model.ts`.
- */
+/** `MysqlDriver`: runs each statement on a connection of mysql2, and destroys those that are broken or don't respond. */
 import { Deadlines } from '../../base/deadlines.ts'
 import { type Bytes, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
@@ -22,10 +19,7 @@ import {
 	type StatementOptions,
 } from './mysql2/connections.ts'
 
-/**
- * Maximum number of prepared statements per connection. The server allows 16,382 in total, and clients choose filters:
- * without this limit they could exhaust what other programs need.
- */
+/** Maximum per connection. The server allows 16,382 in total, which clients could exhaust by their choice of filters. */
 const MAX_PREPARED = 200
 
 /**
@@ -47,10 +41,7 @@ export class MysqlDriver implements Driver {
 	readonly #deadlines: Deadlines
 	/** Shorter than the model's timeout, because this driver's errors are more precise. */
 	readonly #timeout: Milliseconds
-	/**
-	 * Timeout for a statement in the server. Shorter than the driver's timeout: otherwise abandoned statements would
-	 * continue on connections that no pool counts.
-	 */
+	/** Timeout in the server, shorter than the driver's: abandoned statements would keep connections that no pool counts. */
 	readonly statementTimeout: Milliseconds
 	/** See `Server`; set once the server was queried. */
 	withSettings: (statement: Statement) => string = ({ text }) => text

@@ -1,7 +1,4 @@
-/**
- * `failureOf` translates errors of mysql2, MySQL and MariaDB, by the servers' error numbers; `isLost`, `isUnsent` and
- * `isReadOnly` classify what they mean for the connection.
- */
+/** Translates errors of mysql2, MySQL and MariaDB (`failureOf`), and classifies what they mean for the connection. */
 import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
 import { NoAnswer, NoConnection } from '../sql/pool.ts'
 import type { Constraint, Table } from '../sql/table.ts'
@@ -82,10 +79,7 @@ function fieldsOf(kind: ModelErrorKind, error: unknown, table: Table): readonly 
 	}
 }
 
-/**
- * Finds the key in `Duplicate entry '…' for key 'name'`, or `'table.name'`, in any language. Compares the end of the
- * message, because the value before the key may look like a key.
- */
+/** Finds the key in `Duplicate entry '…' for key 'name'` or `'table.name'`, at the end: the value may look like one. */
 function keyOf(message: string, { constraints }: Table): Constraint | undefined {
 	const keys = constraints.filter(({ kind }) => kind === 'primary' || kind === 'unique')
 	return keys

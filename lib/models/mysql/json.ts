@@ -1,7 +1,4 @@
-/**
- * A `ColumnSql` for each column: the SQL that converts the column to JSON, for records and cursors, and that sends,
- * compares and sorts its values. Also quotes names and literals.
- */
+/** A `ColumnSql` for each column: how it is converted to JSON, sent, compared, sorted. Also quotes names and literals. */
 
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
@@ -77,10 +74,7 @@ export function jsonParts({ sql, nullable }: MysqlColumn, ref: string, form: 'js
 	return [{ sql: `if(${ref} is not null,${whole},'null')` }]
 }
 
-/**
- * Removes line breaks from JSON. `to_base64` puts some into strings, where JSON forbids them; all others are whitespace
- * between values, because texts have theirs escaped.
- */
+/** Removes line breaks from JSON: those that `to_base64` puts into strings; all others are whitespace between values. */
 export function withoutLineBreaks(json: string): string {
 	return json.replaceAll('\n', '')
 }

@@ -15,10 +15,7 @@ import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
 
-/**
- * Beyond this offset or limit, a subselect finds the keys of the page first, so that skipped records aren't read, and a
- * large page isn't sorted with its texts.
- */
+/** Beyond these, a subselect finds the page's keys first: skipped records aren't read, and texts aren't sorted. */
 const FAR = 100
 const LARGE = 1000
 

@@ -1,7 +1,4 @@
-/**
- * Types of MySQL and MariaDB: field types, ranges and choices, from a column's row in `information_schema`; and a validator
- * of geometries. Used by `introspect.ts` and `json.ts`.
- */
+/** Types of MySQL and MariaDB, from a column's row in `information_schema`; and a validator of geometries. */
 import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
 

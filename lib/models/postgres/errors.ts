@@ -106,10 +106,7 @@ const CLASSES: ReadonlySet<string> = new Set(
 	).split(' '),
 )
 
-/**
- * The error that a user-defined function, usually a trigger, has raised: by `raise` of PL/pgSQL with any state, or in
- * any language with a user-defined state.
- */
+/** What a function, usually a trigger, has raised: by `raise` of PL/pgSQL, or with a user-defined state. */
 function raisedBy(error: Error): RaisedError | undefined {
 	const code = codeOf(error)
 	// Codes of Node such as EPERM have five letters too; only errors of the server have a severity.

@@ -1,7 +1,4 @@
-/**
- * SQL that converts columns to JSON, for records and cursors, in the form that `FieldType` specifies and independent of the
- * session's settings. Used by `list.ts` and `dialect.ts`.
- */
+/** SQL that converts columns to JSON, as `FieldType` specifies, independent of the session's settings. */
 
 import type { RecordSql, Selected } from '../sql/dialect.ts'
 import { ansiQuoted, type Column } from '../sql/table.ts'
@@ -105,10 +102,7 @@ function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string
 	return timestamp(name, utc, `'0001-01-01Z'`, `'10000-01-01Z'`, format)
 }
 
-/**
- * A range check excludes null and what RFC 3339 can't express: infinity, years BC and years after 9999. Such times are
- * written in the form that PostgreSQL parses.
- */
+/** The range excludes null, and what RFC 3339 can't express: such times are written in PostgreSQL's own form. */
 function timestamp(name: string, utc: string, min: string, end: string, format: string): string {
 	// `to_json` has already added quotes.
 	const json = `regexp_replace(to_json(${utc})::text, '([0-9])( BC)?"$', E'\\\\1Z\\\\2"')`

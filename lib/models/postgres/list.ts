@@ -1,7 +1,4 @@
-/**
- * List statements: one round trip, one row. A subselect skips the offset before the JSON expressions are evaluated;
- * otherwise they would be evaluated for the skipped records too.
- */
+/** List statements: one round trip, one row. A subselect skips the offset, so that no JSON is built for it. */
 
 import type { Bytes } from '../../base/time.ts'
 import type { Listed } from '../model.ts'

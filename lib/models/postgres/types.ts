@@ -1,7 +1,4 @@
-/**
- * PostgreSQL's types: their field types, their names in casts, and how values are sent: what the driver gets, and the cast
- * of the placeholder. Used by `introspect.ts` and `dialect.ts`.
- */
+/** PostgreSQL's types: their field types, their names in casts, and how values are sent. */
 
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Value } from '../model.ts'
@@ -223,10 +220,7 @@ export function arrayLiteral(ids: readonly string[], column: Column): string {
 	return `{${quoted.join(',')}}`
 }
 
-/**
- * Values as an array literal; `undefined` for types that are sent value by value: their array literals have another
- * delimiter, or they have no `=`.
- */
+/** Values as an array literal; `undefined` for types without `=`, or whose array literals have another delimiter. */
 export function arrayOfValues(values: readonly Value[], column: Column): string | undefined {
 	const { type, sqlType } = column
 	if (type === 'json' || (type === 'other' && (sqlType === 'box' || sqlType.includes('.')))) return undefined

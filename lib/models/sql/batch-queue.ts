@@ -8,10 +8,7 @@ import type { Due } from '../../base/deadlines.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 
-/**
- * Maximum number of batches in flight. If it were higher, batches would be too small; if it were lower, one slow
- * statement (waiting for a lock) would block all others.
- */
+/** Maximum number of batches in flight: with more, batches are too small; with fewer, a slow one blocks all others. */
 const MAX_IN_FLIGHT = 4
 
 /** Takes the next batch from the queue; with `latest`, only items whose deadline isn't after it. */

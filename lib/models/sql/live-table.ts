@@ -13,10 +13,7 @@ import type { Subject } from './writes.ts'
 /** Reads the table's schema from the database, in the same way as when the model was opened. */
 export type Reopen = () => Promise<Table>
 
-/**
- * Minimum time between two reloads. Without it, statements that fail for a reason that reloading doesn't fix, such as a
- * bug in a trigger, would each reload the schema.
- */
+/** Minimum time between reloads: an error that reloading doesn't fix, such as a trigger's, must not always cause one. */
 const MIN_RELOAD_INTERVAL: Milliseconds = 5_000
 
 const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])

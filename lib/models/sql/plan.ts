@@ -1,7 +1,4 @@
-/**
- * `Plan`: the SQL texts that depend only on a selection, built once per selection: the select list, the statement that
- * reads by id, and the `returning` clause of writes.
- */
+/** `Plan`: the SQL texts that depend only on a selection: select list, statement by id, `returning` clause of writes. */
 import type { Bytes } from '../../base/time.ts'
 import type { Found, Selection } from '../model.ts'
 import type { Dialect, RecordSql, Selected } from './dialect.ts'

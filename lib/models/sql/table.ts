@@ -1,7 +1,4 @@
-/**
- * `Table`: the schema of a table or view, read from the database; its quoted names; and the conversion of ids and versions
- * to values of its columns.
- */
+/** `Table`: the schema of a table or view; its quoted names; and ids and versions as values of its columns. */
 import type { Field, Value } from '../model.ts'
 import { MissingColumn, ModelError } from '../model-error.ts'
 

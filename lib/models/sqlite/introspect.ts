@@ -1,7 +1,4 @@
-/**
- * Reads the schema when a model is opened: the tables and views of a database (`listings`), and the columns, key and
- * constraints of one of them (`introspect`).
- */
+/** Reads the schema: tables and views of a database (`listings`), and one of them with its columns (`introspect`). */
 import { nearest } from '../../base/options.ts'
 import { keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'

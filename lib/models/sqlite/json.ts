@@ -92,10 +92,7 @@ function hasTextAffinity({ sqlType }: Column): boolean {
 	return !sqlType.includes('int') && /char|clob|text/.test(sqlType)
 }
 
-/**
- * A decimal column stores numbers as integers and reals: `12.50` as 12.5. They are written with the declared scale;
- * decimals stored as text are exact already.
- */
+/** A decimal column stores `12.50` as the real 12.5, so numbers get the declared scale; texts are exact already. */
 function decimalSql(name: string, storage: string | undefined): string {
 	const scale = storage?.startsWith(SCALE) === true ? Number(storage.slice(SCALE.length)) : 0
 	if (scale === 0) return textSql(name)

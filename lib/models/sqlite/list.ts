@@ -1,7 +1,4 @@
-/**
- * Lists, and `next`, the cursor after a page. If SQLite writes a record as one text, it also joins all records into one row;
- * otherwise there is a row for each record.
- */
+/** Lists, and the cursor after a page. If SQLite writes a record as one text, it also joins all records into one row. */
 import type { Bytes } from '../../base/time.ts'
 import type { FieldType, Listed } from '../model.ts'
 import { ModelError } from '../model-error.ts'

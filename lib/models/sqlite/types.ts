@@ -81,10 +81,7 @@ interface TimestampFormat {
 	 * - `seconds`, `milliseconds`: numbers since 1970
 	 */
 	readonly kind: 'wire' | 'spaced' | 'seconds' | 'milliseconds'
-	/**
-	 * Number of fraction digits. For `wire` it is exact, because texts that end with `Z` wouldn't sort otherwise; for
-	 * `spaced` it is the minimum.
-	 */
+	/** Fraction digits: for `wire` exact, because texts ending with `Z` wouldn't sort otherwise; for `spaced` a minimum. */
 	readonly digits: number
 }
 

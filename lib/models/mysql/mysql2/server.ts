@@ -15,10 +15,7 @@ export interface Server {
 	readonly foldsNames: boolean
 	/** The end of TIMESTAMP's range, exclusive, in UTC; it is later since MariaDB 11.5. */
 	readonly timestampEnd: string
-	/**
-	 * The statement's text with settings that apply only to it: strict mode for changes, and a timeout in the server. The
-	 * session's settings are left unchanged.
-	 */
+	/** The statement's text with a timeout, and strict mode for changes, which apply only to it and not to the session. */
 	readonly withSettings: (statement: Statement) => string
 	/** `max_allowed_packet`. */
 	readonly maxPacketBytes: Bytes
@@ -76,10 +73,7 @@ function numberOf(version: string): number {
 	return Number(major) * 10_000 + Number(minor) * 100 + Number(patch)
 }
 
-/**
- * The `sql_mode` for changes; `undefined` if the sessions are already strict. A session that isn't strict silently
- * truncates values that are too long or out of range.
- */
+/** The `sql_mode` for changes; `undefined` if it is strict already: otherwise values are silently truncated. */
 function strictMode(mode: string): string | undefined {
 	const modes = mode.split(',').filter((name) => name !== '')
 	if (modes.includes('STRICT_ALL_TABLES') || modes.includes('STRICT_TRANS_TABLES')) return undefined

@@ -21,10 +21,7 @@ export interface CancelTarget {
 	readonly ssl?: object | boolean | null
 }
 
-/**
- * Sends the request and lets the server close the connection. If the client disconnects first, PgBouncer ignores the
- * request, or even crashes (1.18).
- */
+/** Sends the request; the server closes the connection. If the client did, PgBouncer would ignore it or crash (1.18). */
 export function cancel({ host, port, processID, secretKey, ssl }: CancelTarget): void {
 	if (typeof host !== 'string' || typeof port !== 'number') return
 	if (typeof processID !== 'number' || typeof secretKey !== 'number') return

@@ -91,10 +91,7 @@ export class Lease {
 		this.broken ??= error
 	}
 
-	/**
-	 * Cancels the running statement, and delays `release` until it has ended. Otherwise the server could run more statements
-	 * than the pool has connections.
-	 */
+	/** Cancels the statement and delays `release` until it ends: the server must not run more than the pool allows. */
 	abandon(deadlines: Deadlines): void {
 		this.#isHeld = true
 		this.client.connection?.once?.('readyForQuery', () => this.endHold())

@@ -180,10 +180,7 @@ export class PostgresJsDriver implements Driver {
 	}
 }
 
-/**
- * Resets the backoff of postgres.js: after a failed connection it delays the next attempt by up to 20 seconds, even
- * while requests are waiting.
- */
+/** Resets the backoff after a failed connection: up to 20 seconds, even while requests are waiting. */
 function resetBackoff({ options }: PostgresJsSql): void {
 	const shared: unknown = Reflect.get(options, 'shared')
 	if (typeof shared === 'object' && shared !== null && 'retries' in shared) shared.retries = 0
