@@ -126,17 +126,15 @@ function errorOf(error: ParserError): RestError {
 			return new RestError('request_timeout')
 		case 'HPE_INVALID_VERSION':
 			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
-		case 'HPE_INVALID_METHOD':
-			if (isRequestLine(error)) return new RestError('not_implemented', 'This method is not served')
-			return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
 		default:
+			if (isRequestLine(error)) return new RestError('not_implemented', 'This method is not served')
 			return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
 	}
 }
 
 /** Whether the request line is well-formed, so that only its method is unknown: 501 (RFC 9110 §9.1). Noise is 400. */
-function isRequestLine({ rawPacket, bytesParsed = 0 }: ParserError): boolean {
-	if (rawPacket === undefined) return false
+function isRequestLine({ code, rawPacket, bytesParsed = 0 }: ParserError): boolean {
+	if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined) return false
 	const line = rawPacket.toString('latin1', rawPacket.lastIndexOf('\n', bytesParsed) + 1)
 	return /^[!#$%&'*+.^`|~\w-]+ [/*h]\S* HTTP\/1\.[01]\r?\n/.test(line)
 }

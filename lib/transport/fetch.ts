@@ -80,10 +80,11 @@ class SignalConnection implements Closable {
 }
 
 /**
- * {@link unlessAborted} with a timer of its own: workerd cancels a request's timers when the request ends, and the
- * timer of `Deadlines`, which all requests share, belongs to the request that started it.
+ * The reply; `undefined` when the signal is aborted first: the body of a later reply is closed. The deadline has a timer of
+ * its own, because workerd cancels a request's timers when the request ends, and the timer of `Deadlines`, which all
+ * requests share, belongs to the request that started it.
  */
-async function replyInTime(
+function replyInTime(
 	pending: Promise<Reply>,
 	exchange: Exchange,
 	signal: AbortSignal,
@@ -93,23 +94,18 @@ async function replyInTime(
 	const check = (): NodeJS.Immediate => setImmediate(() => deadlines.expireIfLate(exchange))
 	const timer = setInterval(check, deadlines.period)
 	timer.unref()
-	try {
-		return await unlessAborted(pending, signal)
-	} finally {
-		clearInterval(timer)
-	}
-}
-
-/** The reply; `undefined` when the signal is aborted first. The body of a reply that comes after that is closed. */
-function unlessAborted(pending: Promise<Reply>, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
-		const onAbort = (): void => resolve(undefined)
-		signal.addEventListener('abort', onAbort, { once: true })
+		const settle = (reply: Reply | undefined): void => {
+			clearInterval(timer)
+			signal.removeEventListener('abort', onAbort)
+			resolve(reply)
+		}
+		const onAbort = (): void => settle(undefined)
+		signal.addEventListener('abort', onAbort)
 		// Never rejects: `answer` turns every error into a reply.
 		void pending.then((reply) => {
-			signal.removeEventListener('abort', onAbort)
 			if (signal.aborted) disposeBody(reply.body)
-			resolve(reply)
+			settle(reply)
 		})
 	})
 }
