@@ -4,6 +4,7 @@
  * Levels are chosen for speed: JSON lists of 1 to 116 kB shrink to 32 to 17 % at brotli's level 4, to one to three points
  * more at zstd's 3 and gzip's 6. Brotli's 11, Node's default, takes about fifty times as long.
  */
+import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import type { Bytes } from '../../base/time.ts'
 
@@ -24,14 +25,12 @@ export interface Coding {
 	flush(zip: Zip, done: () => void): void
 }
 
-type Done = (error: Error | null, bytes: Buffer) => void
-
 /**
  * zlib's Zstandard functions (level 3), in Node from 22.15 and 23.8 on. Our `@types/node` lacks them: it is that of the
  * oldest supported Node.
  */
 interface Zstd {
-	zstdCompress(bytes: Uint8Array, done: Done): void
+	zstdCompress(bytes: Uint8Array, done: (error: Error | null, bytes: Buffer) => void): void
 	zstdCompressSync(bytes: Uint8Array): Buffer
 	createZstdCompress(): Zip
 }
@@ -42,10 +41,12 @@ const BROTLI_LEVEL = { [BROTLI_PARAM_QUALITY]: 4 }
 /** `ZSTD_e_flush`. */
 const ZSTD_FLUSH = 1
 
+const brotliCompress = promisify(zlib.brotliCompress)
+
 const BROTLI: Coding = {
 	name: 'br',
 	compressSync: (bytes) => zlib.brotliCompressSync(bytes, brotliOptions(bytes.byteLength)),
-	compress: (bytes) => promisify((done) => zlib.brotliCompress(bytes, brotliOptions(bytes.byteLength), done)),
+	compress: (bytes) => brotliCompress(bytes, brotliOptions(bytes.byteLength)),
 	// With its default window, brotli would buffer more than a megabyte before sending anything.
 	stream: () => zlib.createBrotliCompress({ params: { ...BROTLI_LEVEL, [BROTLI_PARAM_LGWIN]: 18 } }),
 	flush: (zip, done) => zip.flush(BROTLI_OPERATION_FLUSH, done),
@@ -54,7 +55,7 @@ const BROTLI: Coding = {
 const GZIP: Coding = {
 	name: 'gzip',
 	compressSync: (bytes) => zlib.gzipSync(bytes),
-	compress: (bytes) => promisify((done) => zlib.gzip(bytes, done)),
+	compress: promisify(zlib.gzip),
 	stream: () => zlib.createGzip(),
 	// A full flush, the default, would drop the dictionary.
 	flush: (zip, done) => zip.flush(Z_SYNC_FLUSH, done),
@@ -70,7 +71,7 @@ function zstdCodings(module: object): Coding[] {
 	const coding: Coding = {
 		name: 'zstd',
 		compressSync: (bytes) => module.zstdCompressSync(bytes),
-		compress: (bytes) => promisify((done) => module.zstdCompress(bytes, done)),
+		compress: promisify(module.zstdCompress),
 		stream: () => module.createZstdCompress(),
 		flush: (zip, done) => zip.flush(ZSTD_FLUSH, done),
 	}
@@ -83,10 +84,4 @@ function hasZstd(module: object): module is Zstd {
 
 function brotliOptions(size: Bytes): zlib.BrotliOptions {
 	return { params: { ...BROTLI_LEVEL, [BROTLI_PARAM_SIZE_HINT]: size } }
-}
-
-function promisify(begin: (done: Done) => void): Promise<Buffer> {
-	return new Promise((resolve, reject) => {
-		begin((error, bytes) => (error === null ? resolve(bytes) : reject(error)))
-	})
 }
