@@ -89,7 +89,7 @@ class Probes extends RestHandler {
 	}
 
 	get_live(): object {
-		return this.ok()
+		return this.okIf(true)
 	}
 
 	get_ready(): object | Promise<object> {
@@ -99,18 +99,9 @@ class Probes extends RestHandler {
 
 	private okIf(isReady: boolean): object {
 		if (!isReady) throw NOT_READY
-		return this.ok()
-	}
-
-	private ok(): object {
 		for (const [name, value] of Object.entries(NO_STORE)) this.header(name, value)
 		return { status: 'ok' }
 	}
-}
-
-/** Whether a store's check includes writing. */
-interface StoreCheck {
-	writes: boolean
 }
 
 export class Health implements MountObserver {
@@ -122,8 +113,8 @@ export class Health implements MountObserver {
 	/** The probes' own mount. */
 	readonly #own = new MountTree()
 	readonly #readiness: Readiness
-	/** By source, so that a pool shared by a hundred tables is checked once. */
-	readonly #stores = new Map<object, StoreCheck>()
+	/** Whether a store's check includes writing, by source, so that a pool shared by a hundred tables is checked once. */
+	readonly #stores = new Map<object, { writes: boolean }>()
 	#isDraining = false
 
 	/** @param base the server's option `base` */
