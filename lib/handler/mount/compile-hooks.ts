@@ -1,6 +1,6 @@
 /** The hooks of a mount: the handler's overrides, and the server's options. For `compile.ts`. */
 import type { Hook, Hooks } from '../../exchange/exchange.ts'
-import { type BeforeAnswer, type ErrorAnswer, HandlerHooks, RestHandler } from '../handler.ts'
+import { type BeforeAnswer, type ErrorAnswer, HandlerHooks, type RestHandler } from '../handler.ts'
 
 /** The hooks of a server: called for every handler, with the request's view. */
 export interface ServerHooks {
@@ -21,10 +21,8 @@ const REQUEST_HOOKS = ['before', 'after', 'onError'] as const
  * The hooks in the order of their calls. The server's `before` is called first, its `after` and `onError` last.
  *
  * @returns `undefined` if there are none, so that requests pay nothing
- * @throws TypeError for a hook that isn't a method
  */
 export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
-	for (const name of HOOKS) refuseOther(owner, name, handler)
 	const { before, after, onError } = server
 	const hooks: Hooks = {
 		before: [
@@ -54,15 +52,4 @@ function serverHook(name: string, run: ((view: RestHandler, given: unknown) => u
 	return run === undefined
 		? []
 		: [{ name: `the option ${name}`, run: (view, given) => run(view as RestHandler, given) }]
-}
-
-/** Refuses a getter, or a prototype's value that isn't a function. Fields are refused by `refuseFunctionFields`. */
-function refuseOther(owner: string, name: (typeof HOOKS)[number], handler: object): void {
-	for (let proto = handler; proto !== RestHandler.prototype; proto = Object.getPrototypeOf(proto) as object) {
-		const slot = Object.getOwnPropertyDescriptor(proto, name)
-		if (slot !== undefined && typeof slot.value !== 'function')
-			throw new TypeError(
-				`${owner}.${name} must be a method, found ${slot.get === undefined ? typeof slot.value : 'a getter'}`,
-			)
-	}
 }

@@ -23,15 +23,16 @@ const RESOURCE = /^[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?$/
  * The methods of a handler's classes below `base`, so that `constructor`, `toString` and the base class's own methods can't
  * be reached from a URL.
  *
+ * @param hooks more names that must be methods
  * @throws TypeError for a getter or a value with a route's name
  */
-export function methodsOf(handler: object, base: object): Map<string, Method> {
+export function methodsOf(handler: object, base: object, hooks: readonly string[] = []): Map<string, Method> {
 	const methods = new Map<string, Method>()
 	for (const proto of prototypesOf(handler, base)) {
 		for (const [name, slot] of Object.entries(Object.getOwnPropertyDescriptors(proto))) {
 			if (name === 'constructor' || methods.has(name)) continue
 			if (typeof slot.value === 'function') methods.set(name, slot.value as Method)
-			else if (PREFIX.test(name))
+			else if (PREFIX.test(name) || hooks.includes(name))
 				throw new TypeError(`${handler.constructor.name}.${name} must be a method, found ${kindOf(slot)}`)
 		}
 	}
