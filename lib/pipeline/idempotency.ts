@@ -17,7 +17,6 @@ import {
 	fingerprintOf,
 	loadAnswer,
 	parseRecord,
-	type Running,
 	recordOf,
 	replay,
 	type StoredRecord,
@@ -123,7 +122,7 @@ async function acquireLock(
 	exchange: Exchange,
 	cacheKey: string,
 	caller: Caller,
-	lock: Running,
+	lock: StoredRecord,
 ): Promise<StoredRecord | undefined> {
 	const { cache, handlerTimeout } = exchange.app
 	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)

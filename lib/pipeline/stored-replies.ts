@@ -16,12 +16,6 @@ const MAX_STORED_BODY: Bytes = 1_048_576
 /** How long records are stored. */
 export const DAY: Seconds = 86_400
 
-/** The lock: the request is being answered. */
-export interface Running {
-	readonly state: 'running'
-	readonly fingerprint: string
-}
-
 /** A request with its stored answer. */
 export interface Answered {
 	readonly state: 'answered'
@@ -34,22 +28,18 @@ export interface Answered {
 	readonly isBase64: boolean
 }
 
-/**
- * A request that must not run again and whose answer isn't stored: it is a stream or too large, or the outcome is
- * unknown.
- */
-interface NotStored {
-	readonly state: 'unkept'
+/** A request without its answer. */
+interface Unanswered {
+	/**
+	 * `running`, the lock: the request is being answered. `unkept`: it must not run again, and its answer isn't stored,
+	 * because it is a stream or too large, or the outcome is unknown. `apart`: its answer has its own cache entry, which
+	 * may be evicted: see `isLong`.
+	 */
+	readonly state: 'running' | 'unkept' | 'apart'
 	readonly fingerprint: string
 }
 
-/** A request whose answer has its own cache entry, which may be evicted: see `isLong`. */
-interface StoredSeparately {
-	readonly state: 'apart'
-	readonly fingerprint: string
-}
-
-export type StoredRecord = Running | Answered | NotStored | StoredSeparately
+export type StoredRecord = Answered | Unanswered
 
 /**
  * Longer answers get their own cache entry, which may be evicted. Records never are, so a caller could fill the cache
