@@ -61,7 +61,8 @@ function split(target: string, start: number, authority: string | undefined): Ta
 			from = at + 1
 			isEscaped = false
 		} else if (code === PERCENT) isEscaped = true
-		else if (code <= 0x20 || code >= 0x7f) throw notAscii()
+		else if (code <= 0x20 || code >= 0x7f)
+			throw new RestError('bad_request', 'The path holds a character that must be percent-encoded')
 		else if (code === NUMBER_SIGN || code === BACKSLASH) throw new RestError('not_found')
 	}
 	if (at > from) segments.push(segment(target, from, at, isEscaped))
@@ -76,25 +77,18 @@ function segment(target: string, from: number, to: number, isEscaped: boolean): 
 }
 
 function decodeSegment(raw: string): string {
-	const text = percentDecode(raw)
-	// A NUL would end an id early in a C library, and a line break would split a header or log line.
-	if (/[\x00-\x1f\x7f]/.test(text)) throw new RestError('bad_request', 'The path holds a control character')
-	return text
-}
-
-function percentDecode(raw: string): string {
+	let text: string
 	try {
-		return decodeURIComponent(raw)
+		text = decodeURIComponent(raw)
 	} catch {
 		throw new RestError(
 			'bad_request',
 			'The path holds a malformed percent escape: write % as %25, and other characters as escaped UTF-8',
 		)
 	}
-}
-
-function notAscii(): RestError {
-	return new RestError('bad_request', 'The path holds a character that must be percent-encoded')
+	// A NUL would end an id early in a C library, and a line break would split a header or log line.
+	if (/[\x00-\x1f\x7f]/.test(text)) throw new RestError('bad_request', 'The path holds a control character')
+	return text
 }
 
 /** A path with nothing to remove or escape. */
