@@ -24,6 +24,13 @@ export const consoleLogger: Logger = {
 	error: (fields, message) => console.error(...consoleArguments(fields, message)),
 }
 
+/** Logs, and ignores what the logger throws, which must not affect a request, other work or the process. */
+export function logSafely(logger: Logger, level: keyof Logger, fields: object, message: string): void {
+	try {
+		logger[level](fields, message)
+	} catch {}
+}
+
 /** The console escapes strings within objects, but neither its first argument nor the text of errors. */
 function consoleArguments(fields: object, message: string): unknown[] {
 	// The first argument is a format: `%s` in it would consume the fields.

@@ -4,7 +4,7 @@
  * `pipeline/cors-preflight.ts`.
  */
 
-import type { Logger } from '../base/logger.ts'
+import { type Logger, logSafely } from '../base/logger.ts'
 import { flag, listOf, nested, or, type Readers, refusal, such, wholeNumber } from '../base/options.ts'
 import type { Seconds } from '../base/time.ts'
 
@@ -129,10 +129,7 @@ function isTrue(allows: (origin: string) => unknown, origin: string, logger: Log
 		if (answer instanceof Promise) answer.catch(() => {})
 		throw new TypeError('cors.origins must return a boolean, not a promise')
 	} catch (err) {
-		// A failing logger must not leave the request without a reply.
-		try {
-			logger.error({ err }, 'cors.origins failed: the origin was refused')
-		} catch {}
+		logSafely(logger, 'error', { err }, 'cors.origins failed: the origin was refused')
 		return false
 	}
 }

@@ -1,5 +1,6 @@
 /** `Disposals`: calls `dispose()` of handlers when the last server that has mounted them is closed. For `controller.ts`. */
 import { setTimeout } from 'node:timers/promises'
+import { logSafely } from '../base/logger.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { HandlerHooks } from './handler.ts'
@@ -64,10 +65,7 @@ export class Disposals {
 	 */
 	async run({ logger }: Pick<App, 'logger'>, timeout: Milliseconds): Promise<void> {
 		const log = ({ instance, silent }: Entry, message: string, fields: object = {}): void => {
-			// A logger that throws must not prevent the other handlers from being disposed of, nor `close()` from ending.
-			try {
-				if (!silent) logger.error({ handler: instance.constructor.name, ...fields }, message)
-			} catch {}
+			if (!silent) logSafely(logger, 'error', { handler: instance.constructor.name, ...fields }, message)
 		}
 		this.#isClosed = true
 		const entries = [...this.#entries.values()].reverse()

@@ -2,7 +2,7 @@
  * `Readiness`: runs the health checks behind `/ready`. Concurrent probes share one round of checks, and its result is
  * reused for a second, so that many probes don't become many queries.
  */
-import type { Logger } from '../base/logger.ts'
+import { type Logger, logSafely } from '../base/logger.ts'
 import type { Clock, Milliseconds } from '../base/time.ts'
 
 /** A health check; fails if it throws, rejects, or returns `false`. */
@@ -71,19 +71,14 @@ export class Readiness {
 		one.running = start(one)
 		try {
 			await Promise.race([one.running, late])
-			if (one.hasFailed) this.#log('info', { check: one.name }, 'a health check passes again')
+			if (one.hasFailed) logSafely(this.#logger, 'info', { check: one.name }, 'a health check passes again')
 			one.hasFailed = false
 		} catch (error) {
-			if (!one.hasFailed) this.#log('error', { check: one.name, err: error }, 'a health check has failed')
+			if (!one.hasFailed)
+				logSafely(this.#logger, 'error', { check: one.name, err: error }, 'a health check has failed')
 			one.hasFailed = true
 		}
 		return !one.hasFailed
-	}
-
-	#log(level: 'info' | 'error', fields: object, message: string): void {
-		try {
-			this.#logger[level](fields, message)
-		} catch {}
 	}
 }
 

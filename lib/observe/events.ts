@@ -1,5 +1,5 @@
 /** Server events, which `watch.ts` emits for each request to the listeners added by `server.on()`. */
-import type { Logger } from '../base/logger.ts'
+import { type Logger, logSafely } from '../base/logger.ts'
 import { refusal } from '../base/options.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -109,8 +109,6 @@ export class Events {
 	}
 
 	#logError(event: string, error: unknown): void {
-		try {
-			this.#logger.error({ event, err: error }, 'a listener of the server has failed')
-		} catch {}
+		logSafely(this.#logger, 'error', { event, err: error }, 'a listener of the server has failed')
 	}
 }

@@ -3,7 +3,7 @@
  * last byte of its reply, and is created only if one of these needs it. `transport/` creates and ends it, the pipeline
  * reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
-import type { Logger } from '../base/logger.ts'
+import { type Logger, logSafely } from '../base/logger.ts'
 import { type Clock, type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { isFailure, type Outcome, type Step, type Watched } from '../exchange/watched.ts'
@@ -149,10 +149,7 @@ export class Watch implements Watched {
 		const { logger } = this.#observers
 		const { status = 0, aborted } = served
 		const level = this.#hasFailed || isFailure(status) ? 'error' : 'info'
-		// This runs in a listener of the response, where an error thrown by the logger would end the process.
-		try {
-			logger[level](served, aborted === true ? 'request aborted' : 'request')
-		} catch {}
+		logSafely(logger, level, served, aborted === true ? 'request aborted' : 'request')
 	}
 
 	/** Sets present fields one by one: spreading an object for each would take ten times as long. */
