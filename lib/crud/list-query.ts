@@ -50,13 +50,9 @@ export function defaultQuery(plan: CrudPlan): CrudQuery {
 
 /** Completes a query from code with defaults. A request's own query is already complete. */
 export function completeQuery(defaults: CrudQuery, given: Partial<CrudQuery> = defaults): CrudQuery {
-	if (isComplete(given)) return given
+	if (given.stamp !== undefined) return given as CrudQuery // only complete queries have a stamp
 	const query = { ...defaults, ...given }
 	return { ...query, stamp: stampOf(query.order, query.where) }
-}
-
-function isComplete(query: Partial<CrudQuery>): query is CrudQuery {
-	return query.stamp !== undefined
 }
 
 /** Collects the parameters of one request: its conditions, parsed, and the other parameters as they were sent. */

@@ -239,7 +239,7 @@ export class RestHandler extends HandlerHooks {
 	): Params<S>
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
-		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
+		const { from, options } = sourceOf(exchange, source)
 		const usedSpec = spec === undefined ? declaredSpec(exchange) : (exchange.compiledSpec(spec) ?? spec)
 		return readParams(usedSpec, from, options)
 	}
@@ -250,7 +250,7 @@ export class RestHandler extends HandlerHooks {
 		source?: Readonly<Record<string, unknown>>,
 	): Promise<Params<S>> {
 		const exchange = exchangeOf(this, 'getParamsAsync')
-		const { from, options } = sourceOf(exchange, source ?? usualSource(exchange))
+		const { from, options } = sourceOf(exchange, source)
 		const read = await readParamsAsync(spec ?? declaredSpec(exchange), from, options)
 		return read as Params<S> // read by `spec`
 	}
@@ -306,9 +306,14 @@ interface ParamsSource {
 	readonly options: ReadOptions
 }
 
-/** The given source, or else the body. Except in JSON, all values are texts. */
-function sourceOf(exchange: Exchange, source: Readonly<Record<string, unknown>> | undefined): ParamsSource {
-	const { validator } = exchange.app
+/**
+ * The given source, or else the query for methods whose body has no meaning (RFC 9110 §9.3.1), or else the body. Except in
+ * JSON, all values are texts.
+ */
+function sourceOf(exchange: Exchange, given: Readonly<Record<string, unknown>> | undefined): ParamsSource {
+	const { app, method } = exchange
+	const { validator } = app
+	const source = given ?? (method === 'GET' || method === 'HEAD' ? exchange.query().last : undefined)
 	const isBody = source === undefined || exchange.body.isPost(source)
 	const from = isBody ? exchange.body.fields() : source
 	const coerce = !isBody || exchange.body.isText()
@@ -322,9 +327,4 @@ function declaredSpec({ action }: Exchange): CompiledSpec {
 	if (action?.spec !== undefined) return action.spec
 	const name = action?.name ?? 'method'
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)
-}
-
-/** The default source: the query for methods whose body has no meaning (RFC 9110 §9.3.1); `undefined` for the body. */
-function usualSource(exchange: Exchange): Readonly<Record<string, unknown>> | undefined {
-	return exchange.method === 'GET' || exchange.method === 'HEAD' ? exchange.query().last : undefined
 }

@@ -40,7 +40,8 @@ const IGNORED = /^[._]|^node_modules$|\.d\.m?ts$|\.test\.[^.]+$/
  */
 export async function loadHandlers(folder: string | URL): Promise<Handlers> {
 	const root = absolutePath(folder)
-	const files = handlerFiles(root)
+	const files = filesIn(root, [], []).sort((a, b) => compare(a.path, b.path) || compare(a.file, b.file))
+	refuseCollisions(files)
 	if (files.length === 0)
 		throw new Error(`${shownAs(root)} holds no handlers: files that end in .js, .mjs, .ts or .mts`)
 	const handlers: Record<string, Mountable> = {}
@@ -98,18 +99,6 @@ function found(value: unknown): string {
 	}
 	if (typeof value !== 'object' || value === null) return value === null ? 'null' : `a ${typeof value}`
 	return `an instance of ${value.constructor?.name ?? 'nothing'} (is verbena installed twice?)`
-}
-
-/**
- * The files to mount, in the order of their paths.
- *
- * @throws TypeError for names that can't be in a path, two files with one path, and circular links; Error for a file
- *   that can't be read
- */
-function handlerFiles(folder: string): HandlerFile[] {
-	const files = filesIn(folder, [], []).sort((a, b) => compare(a.path, b.path) || compare(a.file, b.file))
-	refuseCollisions(files)
-	return files
 }
 
 /** A path for messages: relative to the current directory if it is below it. */
@@ -170,7 +159,9 @@ function refuseCollisions(files: readonly HandlerFile[]): void {
 				`${other.shown} and ${file.shown} would both be mounted at ${JSON.stringify(file.path)}: keep one of them`,
 			)
 		byPath.set(file.path, file)
-		for (const text of prefixesOf(file.path)) {
+		const segments = file.path.split('/')
+		for (const at of segments.keys()) {
+			const text = segments.slice(0, at + 1).join('/')
 			const first = spellings.get(text.toLowerCase()) ?? { text, shown: file.shown }
 			if (first.text !== text)
 				throw new TypeError(
@@ -179,10 +170,4 @@ function refuseCollisions(files: readonly HandlerFile[]): void {
 			spellings.set(text.toLowerCase(), first)
 		}
 	}
-}
-
-/** `a`, `a/b`, `a/b/c`. */
-function prefixesOf(path: string): string[] {
-	const segments = path.split('/')
-	return segments.map((_, at) => segments.slice(0, at + 1).join('/'))
 }

@@ -39,7 +39,9 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	}
 	if (exchange.watch !== undefined) exchange.watch.answered(reply)
 	const hasRest = hasUnreadBody(exchange)
-	const isLast = mustClose || isLastAnswer(exchange, response) || (hasRest && !canSkipRest(exchange))
+	// node reads and drops a small rest, and the connection stays open.
+	const hasLongRest = hasRest && !(Number(exchange.headers['content-length']) <= 65_536)
+	const isLast = mustClose || hasLongRest || isLastAnswer(exchange, response)
 	if (!writeHead(exchange, response, reply, isLast)) {
 		disposeBody(reply.body)
 		return
@@ -91,14 +93,6 @@ function isLastAnswer({ app, incoming, isLast, sendContinue }: Exchange, respons
 	if (app.phase === 'open' || incoming.socket === null) return app.phase !== 'open'
 	const pending = app.pipelines.pendingAnswer(incoming.socket)
 	return pending === undefined || pending === response
-}
-
-/**
- * Whether the unread rest of the body is small: node then reads and drops it, and the connection stays open. Otherwise
- * the connection is closed.
- */
-function canSkipRest({ incoming }: Exchange): boolean {
-	return Number(incoming.headers['content-length']) <= 65_536
 }
 
 /** Returns false when the head couldn't be written, and the answer was cut off. */

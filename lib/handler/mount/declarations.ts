@@ -80,8 +80,11 @@ export function declaredBy(
 		: handler.streaming
 	const limits = compiled(owner, 'streaming', streaming, names, streamingLimits)
 	const [streamed] = limits.keys()
+	// The method would run before its body is compared with the signature.
 	if (streamed !== undefined && guards.authenticator?.comparesBody === true)
-		throw unverifiedBody(owner, streamed)
+		throw new TypeError(
+			`${owner}.streaming names ${streamed}, and the declared authenticator verifies bodies before a method runs: take ${streamed} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
+		)
 	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
 	return {
 		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
@@ -142,16 +145,6 @@ function spec(where: string, value: unknown, validator: Validator | undefined): 
 			cause: error,
 		})
 	}
-}
-
-/**
- * The error for a streaming method whose authenticator verifies bodies: the method would run before its body is
- * compared with the signature.
- */
-function unverifiedBody(owner: string, name: string): TypeError {
-	return new TypeError(
-		`${owner}.streaming names ${name}, and the declared authenticator verifies bodies before a method runs: take ${name} out of streaming, or mount it in a handler of its own whose methods call this.requireAuth()`,
-	)
 }
 
 const readStreaming = nested('{ maxBody, handlerTimeoutSeconds }', {
