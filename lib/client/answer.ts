@@ -24,18 +24,12 @@ export interface Answer {
 	readonly response: Response
 }
 
-interface ReadOptions {
-	readonly wrap: boolean
-	/** Milliseconds since 1970. */
-	readonly now: number
-}
-
 /** @throws ApiError for an error response, and for a response that isn't of this API */
 export function readAnswer(
 	call: Call,
 	response: Response,
 	text: string | undefined,
-	{ wrap, now }: ReadOptions,
+	{ wrap, now }: { readonly wrap: boolean; readonly now: number },
 ): Answer {
 	const body = parsed(text ?? '')
 	if (!response.ok || (wrap && isRecord(body) && body.success === false))
@@ -70,19 +64,17 @@ function errorOf(call: Call, response: Response, body: unknown, now: number): Ap
 	const { status, statusText, headers } = response
 	const facts = isRecord(body) ? body : {}
 	const { error, detail, title, code, details, requestId } = facts
-	const message = [error, detail, title].find((one) => typeof one === 'string' && one !== '')
-	return new ApiError(
-		String(message ?? `${titleOf(call)} was answered ${`${status} ${statusText}`.trim()}`),
-		{
-			status,
-			code: typeof code === 'string' ? code : `http_${status}`,
-			details: [details].flat().filter(isDetail),
-			requestId: typeof requestId === 'string' ? requestId : (headers.get('X-Request-Id') ?? undefined),
-			retryAfterSeconds: secondsOf(headers.get('Retry-After'), now),
-			response,
-			body,
-		},
-	)
+	const sent = [error, detail, title].find((one) => typeof one === 'string' && one !== '')
+	const message = String(sent ?? `${titleOf(call)} was answered ${`${status} ${statusText}`.trim()}`)
+	return new ApiError(message, {
+		status,
+		code: typeof code === 'string' ? code : `http_${status}`,
+		details: [details].flat().filter(isDetail),
+		requestId: typeof requestId === 'string' ? requestId : (headers.get('X-Request-Id') ?? undefined),
+		retryAfterSeconds: secondsOf(headers.get('Retry-After'), now),
+		response,
+		body,
+	})
 }
 
 function isDetail(value: unknown): value is Detail {

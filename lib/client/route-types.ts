@@ -11,16 +11,9 @@ import type { CallOptions } from './settings.ts'
  * calls, including inherited ones. A custom route is called by its pattern, if `customRoutes` is declared `as const`:
  * `api.get['custom/%s/page/%d']('lawns', 3)`. If `H` is `any`, all calls are `any`.
  */
-export interface Api<H extends object> {
-	readonly get: Calls<H, 'get'>
-	readonly post: Calls<H, 'post'>
-	readonly put: Calls<H, 'put'>
-	readonly patch: Calls<H, 'patch'>
-	readonly delete: Calls<H, 'delete'>
-	readonly query: Calls<H, 'query'>
-}
+export type Api<H extends object> = { readonly [V in Verb]: Calls<H, V> }
 
-export type Verb = keyof Api<object>
+export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete' | 'query'
 
 /** If `H` is `any`, any name may be a call. */
 type Calls<H, V extends Verb> = unknown extends H
