@@ -97,16 +97,13 @@ function licenseIn(where: string, value: unknown): OpenApiLicense {
 	return value as OpenApiLicense // as `license` has read it
 }
 
+/** Without braces, which are variables in OpenAPI, and without credentials, which would be published. */
+const SERVER = /^(?:https?:\/\/(?=[\w[])|\/(?!\/))[\w\-.~%!$&'()*+,;=:[\]/]*$/i
+
 /** Removes the trailing slash, because paths begin with one. */
 function serverIn(where: string, url: unknown): string {
-	if (isServer(url)) return url.replace(/(?<=.)\/+$/, '')
+	if (typeof url === 'string' && SERVER.test(url) && URL.canParse(url, 'http://localhost'))
+		return url.replace(/(?<=.)\/+$/, '')
 	const what = 'a URL of http or https, or a path that begins with a slash, without a query'
 	throw refusal(where, `${what}: ${SERVERS}`, url)
-}
-
-/** Excludes braces, which are variables in OpenAPI, and credentials, which would be published. */
-function isServer(url: unknown): url is string {
-	if (typeof url !== 'string' || !/^(?:https?:\/\/(?=[\w[])|\/(?!\/))[\w\-.~%!$&'()*+,;=:[\]/]*$/i.test(url))
-		return false
-	return URL.canParse(url, 'http://localhost')
 }

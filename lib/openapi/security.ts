@@ -48,12 +48,10 @@ function challengesOf(field: string): Challenge[] {
 	return challenges
 }
 
-/** Scheme names whose spelling isn't just capitalized. */
-const NAMES: ReadonlyMap<string, string> = new Map([['apikey', 'ApiKey']])
-
 function nameOf({ scheme }: Challenge): string {
+	if (scheme === 'apikey') return 'ApiKey'
 	const plain = scheme.replace(/[^\w.-]/g, '')
-	return NAMES.get(scheme) ?? plain.charAt(0).toUpperCase() + plain.slice(1)
+	return plain.charAt(0).toUpperCase() + plain.slice(1)
 }
 
 function schemeOf({ scheme, params }: Challenge, authenticator: Authenticator): Part {

@@ -1,6 +1,4 @@
-/**
- * `Plan`: a compiled spec. Created by `compile.ts`, used by `check.ts`, and read by `schema/` to describe the API.
- */
+/** `Plan`: a compiled spec. Created by `compile.ts`, used by `check.ts`, and read by `schema/` to describe the API. */
 import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, FieldSpec, Format, Kind, Spec, Validator } from './validator.ts'
 

@@ -177,9 +177,7 @@ function isBlank(code: number): boolean {
 	return code === 0x20 || code === 0x09
 }
 
-/**
- * Host and port as they are signed (RFC 9421 §2.2.3): in lower case, without the scheme's default port.
- */
+/** Host and port as they are signed (RFC 9421 §2.2.3): in lower case, without the scheme's default port. */
 export function authorityOf(host: string, scheme: 'http' | 'https'): string {
 	const authority = host.toLowerCase()
 	const usual = scheme === 'https' ? ':443' : ':80'

@@ -181,10 +181,9 @@ function readBytes(scan: Scanner): Uint8Array {
 
 function readBoolean(scan: Scanner): BareItem {
 	scan.at++
-	const digit = scan.text[scan.at]
-	if (digit !== '0' && digit !== '1') throw scan.error('0 or 1')
-	scan.at++
-	return digit === '1' ? TRUE : FALSE
+	if (scan.take('1')) return TRUE
+	if (scan.take('0')) return FALSE
+	throw scan.error('0 or 1')
 }
 
 function readDate(scan: Scanner): BareItem {
