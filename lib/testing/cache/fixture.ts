@@ -116,18 +116,14 @@ export function toCase(
 /** Maximum number of attempts at a case that fails because the machine stalled and entries expired too early. */
 const MAX_ATTEMPTS = 20
 
-function timeline(advance: CacheContractOptions['advance']): {
-	clock: Clock
-	passed(): Milliseconds
-	reach(time: Milliseconds): Promise<void>
-} {
+function timeline(advance: CacheContractOptions['advance']) {
 	// Not 0, which a faulty cache could treat as absent.
 	const start: Milliseconds = 1_000
 	let now = start
 	return {
-		clock: () => now,
-		passed: () => now - start,
-		async reach(time) {
+		clock: (): Milliseconds => now,
+		passed: (): Milliseconds => now - start,
+		async reach(time: Milliseconds): Promise<void> {
 			const left = Math.max(0, start + time - now)
 			now += left
 			await advance?.(left)

@@ -188,12 +188,10 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 				return Promise.all([within.value(id, 'order'), within.value(old, 'order')])
 			}),
 		)
-		const pairs = Array.from({ length: 20 }, (_, index) => [index + 1, 0])
+		const orders = Array.from({ length: 20 }, (_, index) => index + 1)
+		const pairs = orders.map((order) => [order, 0])
 		deepStrictEqual(answers, pairs)
-		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), [
-			0,
-			...pairs.map(([order]) => order),
-		])
+		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), [0, ...orders])
 	},
 	async 'many simultaneous transactions all take effect'(fixture) {
 		await atOnce(20, (order) =>

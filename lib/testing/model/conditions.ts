@@ -67,11 +67,8 @@ export const CONDITION_TESTS: readonly ModelTest[] = [
 			await fixture.finds(not(either), ['b', 'd'])
 			const late: Condition = { op: 'gt', field: 'order', value: 0 }
 			await fixture.finds({ op: 'and', terms: [either, late] }, ['c'])
-			await fixture.finds({ op: 'or', terms: [not(either), { op: 'and', terms: [either, not(late)] }] }, [
-				'a',
-				'b',
-				'd',
-			])
+			const others: Condition = { op: 'or', terms: [not(either), { op: 'and', terms: [either, not(late)] }] }
+			await fixture.finds(others, ['a', 'b', 'd'])
 			let deep: Condition = is('b')
 			for (let depth = 0; depth < 20; depth++) deep = { op: depth % 2 === 0 ? 'and' : 'or', terms: [deep] }
 			await fixture.finds(deep, ['b'])

@@ -234,7 +234,7 @@ export function not(term: Condition): Condition {
 }
 
 /** Parses the record in a result. @throws AssertionError if the result has no record, or it isn't JSON */
-export function parsed(found: Found | Absent): JsonRecord {
+export function parsed(found: Found | Absent | undefined): JsonRecord {
 	ok(typeof found === 'object', `the record is ${String(found)}`)
 	return objectOf(parse(found.json))
 }

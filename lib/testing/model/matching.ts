@@ -96,10 +96,8 @@ export const MATCHING_TESTS: readonly ModelTest[] = [
 				await fixture.finds({ op: 'in', field: 'note', values: [note, 'x'], exact: true }, [title], note)
 			}
 			await fixture.finds(exactly('Ann'), [])
-			await fixture.finds({ op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }, [
-				'lower',
-				'upper',
-			])
+			const both: Condition = { op: 'in', field: 'note', values: ['ann', 'ANN'], exact: true }
+			await fixture.finds(both, ['lower', 'upper'])
 			await fixture.finds({ op: 'in', field: 'note', values: [], exact: true }, [])
 			await fixture.finds(not(exactly('ann')), ['upper', 'spaced', 'accented'])
 			await fixture.finds({ op: 'eq', field: 'order', value: 7, exact: true }, [])

@@ -1,5 +1,5 @@
 /** The model contract: values of every type are returned as `FieldType` specifies, by every method. */
-import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Value } from '../../models/model.ts'
 import { encodeBase64 } from '../../wire/base64.ts'
 import { RawJson } from '../../wire/raw-json.ts'
@@ -148,7 +148,6 @@ async function keepsEach(
 		const created = await model.create({ title: 'a title', [field]: value }, selection)
 		same(parsed(created), wire, 'create')
 		const read = await model.read(created.id, selection, undefined)
-		ok(read !== undefined, 'it can be read')
 		same(parsed(read), wire, 'read')
 		const updated = await fixture.update(other, { [field]: value }, selection)
 		same(parsed(updated), wire, 'update')
