@@ -163,10 +163,8 @@ function pageHeaders(headers: readonly string[], nonce: string, length: number |
 		...['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'],
 		...['Cross-Origin-Opener-Policy', 'same-origin', 'Cross-Origin-Resource-Policy', 'same-origin'],
 	]
-	for (let at = 0; at < headers.length; at += 2) {
-		const name = headers[at] ?? ''
-		if (!JSON_ONLY.has(name.toLowerCase())) lines.push(name, headers[at + 1] ?? '')
-	}
+	for (const [name, value] of pairsOf(headers))
+		if (!JSON_ONLY.has(name.toLowerCase())) lines.push(name, value)
 	vary(lines, 'Accept')
 	return lines
 }

@@ -105,10 +105,7 @@ function inputFor(spec: FieldSpec, value: JsonValue | undefined): Input {
 	}
 }
 
-function filled<Control extends HTMLInputElement | HTMLTextAreaElement>(
-	control: Control,
-	text: string,
-): Control {
+function filled<T extends HTMLInputElement | HTMLTextAreaElement>(control: T, text: string): T {
 	control.value = text
 	return control
 }

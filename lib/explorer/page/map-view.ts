@@ -9,19 +9,14 @@ export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
 	return el(
 		'section',
 		{ class: 'map', 'aria-label': 'Routes' },
-		...names.map((name) =>
-			handlerCard(
-				app,
-				name,
-				handlers.filter((one) => one.name === name),
-			),
-		),
+		...names.map((name) => handlerCard(app, name, handlers)),
 		handlers.length === 0 && el('p', { class: 'card empty' }, 'You may use nothing here.'),
 		hasMore && el('p', { class: 'quiet' }, 'More routes need credentials.'),
 	)
 }
 
-function handlerCard(app: App, name: string, versions: readonly MapHandler[]): HTMLElement {
+function handlerCard(app: App, name: string, handlers: readonly MapHandler[]): HTMLElement {
+	const versions = handlers.filter((one) => one.name === name)
 	const parts = versions.flatMap(({ version, routes }): Child[] => [
 		version !== undefined && el('h3', {}, version),
 		el('ul', { class: 'routes' }, ...routes.map((route) => routeItem(app, route))),
