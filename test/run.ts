@@ -15,9 +15,9 @@ import { ownDatabases } from './helpers/own-databases.ts'
 /** Folders of `test/`, a process for each line and one for all that none of them names. */
 const QUICK = processes('test', [
 	'cache/redis/|models/mysql/',
-	'crud/over/|models/(?:postgres|sqlite)/',
-	'behaviour/(?:faults|processes)/|examples/|openapi/',
-	'acceptance/|client/|docs/|explorer/',
+	'models/(?:postgres|sqlite)/',
+	'behaviour/(?:faults|processes)/|examples/|models/sql/|openapi/|server/',
+	'acceptance/|client/|crud/over/|docs/|explorer/',
 	'auth/|behaviour/|cache/|crud/|handler/|health/',
 ])
 const LONG = processes('long', [
