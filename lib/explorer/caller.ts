@@ -41,14 +41,12 @@ export class Caller {
 	readonly #authenticator: Authenticator | undefined
 	/** Whether the reply's action has called the authenticator already: a failed attempt was then counted and logged. */
 	readonly #wasCalled: boolean
-	readonly #hasCredentials: boolean
 	#user: Promise<User | null> | undefined
 
 	constructor(exchange: Exchange, authenticator: Authenticator | undefined) {
 		this.#exchange = exchange
 		this.#authenticator = authenticator
 		this.#wasCalled = exchange.action !== undefined && exchange.mount?.authenticator === authenticator
-		this.#hasCredentials = CREDENTIALS.some((name) => exchange.headers[name] !== undefined)
 	}
 
 	/** Whether the caller has the access that an action declares; false if the action has another authenticator. */
@@ -68,7 +66,8 @@ export class Caller {
 	async #authenticate(mount: Mount, authenticator: Authenticator): Promise<User | null> {
 		const exchange = this.#exchange
 		const call = () => exchange.credentials.ask(authenticator, exchange.request)
-		if (!this.#wasCalled && !this.#hasCredentials) return null
+		const hasCredentials = CREDENTIALS.some((name) => exchange.headers[name] !== undefined)
+		if (!this.#wasCalled && !hasCredentials) return null
 		try {
 			if (this.#wasCalled) return await call()
 			const limit = mount.endpoints.find(({ action }) => action.limit !== undefined)?.action.limit

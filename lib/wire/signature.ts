@@ -184,8 +184,6 @@ export function authorityOf(host: string, scheme: 'http' | 'https'): string {
 	return authority.endsWith(usual) ? authority.slice(0, -usual.length) : authority
 }
 
-const FIELD_PARAMETERS: readonly string[] = ['sf', 'key', 'bs']
-
 /**
  * Adds components with parameters, for servers: `sf`, `key` and `bs` of fields, and query parameters (RFC 9421 §2.1,
  * §2.2.8). Parsed fields and queries are cached for the other components.
@@ -199,7 +197,7 @@ export class ParameterComponents extends RequestComponents {
 			checkParameters(name, parameters, ['name'])
 			return this.#queryParam(textOf(name, parameters.get('name')))
 		}
-		checkParameters(name, parameters, name.startsWith('@') ? [] : FIELD_PARAMETERS)
+		checkParameters(name, parameters, name.startsWith('@') ? [] : ['sf', 'key', 'bs'])
 		return this.#field(name, parameters)
 	}
 

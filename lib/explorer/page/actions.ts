@@ -151,10 +151,8 @@ function deleteForm(app: App, operation: OperationData): HTMLElement {
 	const showProblems = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
 		alert.replaceChildren(el('p', {}, message), ...more)
 	const element = el('form')
-	const { dialog, open } = confirmDialog(
-		app,
-		() => void submit(app, operation, undefined, { element, showProblems }),
-	)
+	const send = () => void submit(app, operation, undefined, { element, showProblems })
+	const { dialog, open } = confirmDialog(app, send)
 	element.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
 	return el('div', { class: 'aside' }, alert, element, dialog)
 }

@@ -133,11 +133,9 @@ export class App {
 			const data = await dataOf(answer)
 			const { pathname, search } = new URL(answer.url)
 			if (data !== undefined) return { data, url: pathname + search }
+			const type = answer.headers.get('content-type') ?? 'nothing'
 			if (this.session.kind === 'none') location.assign(url)
-			else
-				this.notify(
-					`${url} answered ${answer.headers.get('content-type') ?? 'nothing'}, which isn’t shown here.`,
-				)
+			else this.notify(`${url} answered ${type}, which isn’t shown here.`)
 		} catch (error) {
 			this.notify(reasonOf(error))
 		}

@@ -80,32 +80,32 @@ class Reader {
 
 	#record(depth: number): ReadonlyMap<string, JsonValue> {
 		const record = new Map<string, JsonValue>()
-		this.#at++
-		this.#skip()
-		if (this.#takes('}')) return record
-		do {
-			this.#skip()
+		this.#members('}', () => {
 			const name = this.#string()
 			this.#skip()
 			if (!this.#takes(':')) throw new SyntaxError('a colon is missing')
 			record.set(name, this.value(depth + 1))
-			this.#skip()
-		} while (this.#takes(','))
-		if (!this.#takes('}')) throw new SyntaxError('an object has no end')
+		})
 		return record
 	}
 
 	#list(depth: number): JsonValue[] {
 		const list: JsonValue[] = []
+		this.#members(']', () => list.push(this.value(depth + 1)))
+		return list
+	}
+
+	/** Reads the members between brackets, separated by commas. */
+	#members(end: string, read: () => void): void {
 		this.#at++
 		this.#skip()
-		if (this.#takes(']')) return list
+		if (this.#takes(end)) return
 		do {
-			list.push(this.value(depth + 1))
+			this.#skip()
+			read()
 			this.#skip()
 		} while (this.#takes(','))
-		if (!this.#takes(']')) throw new SyntaxError('an array has no end')
-		return list
+		if (!this.#takes(end)) throw new SyntaxError(`${end} is missing`)
 	}
 
 	#string(): string {

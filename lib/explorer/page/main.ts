@@ -81,11 +81,8 @@ function topView(app: App): HTMLElement[] {
 		const isLast = at === crumbs.length - 1
 		const name = at === 0 ? 'API' : text
 		const current = isLast ? 'page' : undefined
-		return el(
-			'li',
-			{},
-			url === undefined || isLast ? el('span', { 'aria-current': current }, name) : link(url, name),
-		)
+		const isLink = url !== undefined && !isLast
+		return el('li', {}, isLink ? link(url, name) : el('span', { 'aria-current': current }, name))
 	})
 	return [
 		el('span', { class: 'mark', 'aria-hidden': 'true' }),

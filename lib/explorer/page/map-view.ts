@@ -61,8 +61,7 @@ function pathForm(app: App, path: string): HTMLElement {
 	return onSubmit(form, () => {
 		const empty = inputs.find(({ value }) => value === '')
 		if (empty !== undefined) return empty.focus()
-		void app.go(
-			parts.map((part) => (typeof part === 'string' ? part : encodeURIComponent(part.value))).join(''),
-		)
+		const filled = parts.map((part) => (typeof part === 'string' ? part : encodeURIComponent(part.value)))
+		void app.go(filled.join(''))
 	})
 }

@@ -56,20 +56,16 @@ function showFailure(app: App, form: BodyForm, outcome: Outcome): void {
 			const isShown = await app.go(app.url, { push: false, announcement })
 			if (isShown && app.data.answer?.status !== 200) app.notify('This is what is there now.')
 		})
-		form.showProblems(
-			'Somebody has changed this record since you read it. Nothing was saved; what you typed is kept.',
-			[],
-			load,
-		)
+		const text =
+			'Somebody has changed this record since you read it. Nothing was saved; what you typed is kept.'
+		form.showProblems(text, [], load)
 		load.focus()
 		return
 	}
 	const problems = problemsIn(contentOf(outcome).data)
 	const isInvalid = problems.length > 0 && outcome.status === 422
-	form.showProblems(
-		isInvalid ? 'Nothing was saved: something isn’t right yet.' : messageOf(outcome),
-		problems,
-	)
+	const text = isInvalid ? 'Nothing was saved: something isn’t right yet.' : messageOf(outcome)
+	form.showProblems(text, problems)
 }
 
 function messageOf({ status, reason, body }: Outcome): string {
