@@ -136,15 +136,8 @@ async function streamedText(exchange: Exchange, body: AsyncIterable<string | Uin
  * for the JSON. The JSON's Cache-Control doesn't fit a page, which depends on the caller.
  */
 const JSON_ONLY: ReadonlySet<string> = new Set([
-	...[
-		'content-type',
-		'content-length',
-		'content-language',
-		'content-location',
-		'content-disposition',
-		'content-digest',
-		'repr-digest',
-	],
+	...['content-type', 'content-length', 'content-language', 'content-location', 'content-disposition'],
+	...['content-digest', 'repr-digest'],
 	...['etag', 'last-modified', 'cache-control', 'expires', 'age', 'accept-ranges'],
 	...['content-security-policy', 'x-content-type-options', 'referrer-policy', 'x-frame-options'],
 	...['cross-origin-opener-policy', 'cross-origin-resource-policy'],

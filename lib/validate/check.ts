@@ -68,9 +68,8 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 		case 'boolean':
 			return typeof value === 'boolean' ? value : note(problems, 'boolean', 'must be true or false')
 		case 'array':
-			return Array.isArray(value)
-				? checkArray(context, plan, value)
-				: note(problems, 'array', 'must be an array')
+			if (Array.isArray(value)) return checkArray(context, plan, value)
+			return note(problems, 'array', 'must be an array')
 		case 'object':
 			if (!isObject(value)) return note(problems, 'object', 'must be an object')
 			if (plan.fields === undefined) return value
@@ -301,9 +300,9 @@ function isChosen({ choices }: Plan, value: unknown): boolean {
 export function fromText(kind: Kind | undefined, text: string): unknown {
 	switch (kind) {
 		case 'number':
-			return NUMBER.test(text) ? withoutNegativeZero(Number(text)) : text
+			return NUMBER.test(text) ? Number(text) + 0 : text // -0 + 0 is 0
 		case 'integer':
-			return INTEGER.test(text) ? withoutNegativeZero(Number(text)) : text
+			return INTEGER.test(text) ? Number(text) + 0 : text
 		case 'boolean':
 			return booleanFrom(text)
 		case 'array':
@@ -311,11 +310,6 @@ export function fromText(kind: Kind | undefined, text: string): unknown {
 		default:
 			return text
 	}
-}
-
-/** Turns -0 into 0. */
-function withoutNegativeZero(number: number): number {
-	return number === 0 ? 0 : number
 }
 
 function booleanFrom(text: string): string | boolean {

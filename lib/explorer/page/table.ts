@@ -53,11 +53,8 @@ function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElem
 	const { field, isDescending } = sortOf(app.url)
 	const isSorted = field === column
 	const direction = isDescending ? 'descending' : 'ascending'
-	const arrow = el(
-		'span',
-		{ class: 'arrow', 'aria-hidden': 'true' },
-		isSorted ? (isDescending ? '↓' : '↑') : '↕',
-	)
+	const sign = isSorted ? (isDescending ? '↓' : '↑') : '↕'
+	const arrow = el('span', { class: 'arrow', 'aria-hidden': 'true' }, sign)
 	const sort = button([column, arrow], { class: 'sort', 'data-key': `sort ${column}` }, () => {
 		const url = toggledSort(app.url, column)
 		const next = sortOf(url)
