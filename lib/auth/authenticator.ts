@@ -51,6 +51,28 @@ export interface Acl {
 	allows(user: User, resource: string): boolean
 }
 
+/** The results of authenticators for one request. Each authenticator is called at most once. */
+export class Credentials {
+	readonly #users = new Map<Authenticator, Promise<User | null>>()
+
+	/** Resolves to the user, or to null if no credentials were sent. Rejects if `authenticate()` does. */
+	ask(authenticator: Authenticator, request: Request): Promise<User | null> {
+		let user = this.#users.get(authenticator)
+		if (user === undefined) {
+			user = authenticate(authenticator, request)
+			this.#users.set(authenticator, user)
+		}
+		return user
+	}
+}
+
+async function authenticate(authenticator: Authenticator, request: Request): Promise<User | null> {
+	const user = await authenticator.authenticate(request)
+	// An authenticator may return `users.get(key)`: undefined, for an unknown key, must not count as anonymous.
+	if (user === null || typeof user?.id === 'string') return user
+	throw new TypeError("authenticate() must return a user, { id: '…' }, or null for no credentials")
+}
+
 /**
  * Makes a frozen deep copy of plain objects and arrays; class instances, such as a Date, aren't copied. For declared
  * users: each request copies only the outermost object, so all requests share the rest.

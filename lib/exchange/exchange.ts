@@ -4,8 +4,7 @@
  * see it through their view. It calls `request/` to decode query and body.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
-import { Credentials } from '../auth/credentials.ts'
+import { type Acl, type Authenticator, Credentials, type User } from '../auth/authenticator.ts'
 import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Method } from '../base/http.ts'
@@ -114,7 +113,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	failure: RestError | undefined = undefined
 	/** Whether it is unknown if the method took effect. */
 	isOutcomeUnknown = false
-	/** Set when a step fails after the method has succeeded. */
+	/** Set when a step fails after the method has succeeded: a retry with the same key must not run it again. */
 	isDone = false
 	/** Set once the answer is being sent: later calls of `this.status()` and the like only log. */
 	isReplied = false
