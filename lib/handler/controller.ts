@@ -61,7 +61,9 @@ export class Controller implements HandlerController {
 		const segments = [...this.#base, ...parsePath('the handler path', path)]
 		const factory =
 			typeof handler === 'function' && !isHandlerClass(handler) ? (handler as () => RestHandler) : undefined
-		if (factory !== undefined) refuseOtherClass(path, factory)
+		// A class that isn't a handler would pass for a factory: only the function's source text tells them apart.
+		if (factory !== undefined && /^class\b/.test(Function.prototype.toString.call(factory)))
+			throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)
 		const instance = instanceOf(path, handler)
 		if (instance.init !== RestHandler.prototype.init && Object.isFrozen(instance) && !(INIT in instance)) {
 			throw new TypeError(
@@ -192,15 +194,6 @@ function instanceOf(path: string, handler: Mountable): RestHandler {
 	// An unhandled rejection would end the process.
 	if (instance instanceof Promise) instance.catch(() => {})
 	throw wrongKind(path, found(instance))
-}
-
-/**
- * Refuses a class that isn't a handler. It would pass for a factory function: only the function's source text tells
- * them apart.
- */
-function refuseOtherClass(path: string, factory: Mountable): void {
-	if (typeof factory === 'function' && /^class\b/.test(Function.prototype.toString.call(factory)))
-		throw wrongKind(path, `the class ${factory.name}, which doesn't extend RestHandler`)
 }
 
 function wrongKind(path: string, found: string): TypeError {

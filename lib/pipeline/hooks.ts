@@ -107,7 +107,6 @@ export function runAfter(exchange: Routed, returned: unknown): unknown {
 		throw recorded
 	}
 	const fail = (error: unknown): never => {
-		// The method has succeeded: a retry with the same Idempotency-Key must not run it again.
 		exchange.isDone = true
 		throw error
 	}

@@ -33,7 +33,6 @@ export function seal(exchange: Exchange, value: unknown): Reply | Promise<Reply>
 	try {
 		return sealReturned(exchange, value)
 	} catch (error) {
-		// The method has run: a retry must not run it again.
 		exchange.isDone = true
 		throw error
 	}

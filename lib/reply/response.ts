@@ -15,7 +15,7 @@ import {
 	type Reply,
 	statusOf,
 } from './headers.ts'
-import { applyOptions, headerLine, isFraming, setStatus } from './set-headers.ts'
+import { applyOptions, FRAMING, headerLine, setStatus } from './set-headers.ts'
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**
@@ -69,7 +69,7 @@ function copyHeaders(exchange: Exchange, response: Response): Bytes | undefined 
 	const isDecoded = isFetched && DECODED.test(given.get('content-encoding') ?? '')
 	for (const [name, value] of given) {
 		const key = name.toLowerCase()
-		if (isFraming(key) || hop.has(key) || HOP_BY_HOP.has(key) || isReserved(exchange, key)) continue
+		if (FRAMING.has(key) || hop.has(key) || HOP_BY_HOP.has(key) || isReserved(exchange, key)) continue
 		if (isFetched && key.startsWith('access-control-')) continue
 		if (isDecoded && key === 'content-encoding') continue
 		const before = lines.get(key)?.[1]
@@ -194,7 +194,6 @@ function bufferBody(exchange: Exchange, source: Readable): Promise<Buffer | unde
 		}
 		const fail = (error: Error): void => {
 			stop()
-			// The method has run: a retry must not run it again.
 			exchange.isDone = true
 			reject(error)
 		}

@@ -4,7 +4,7 @@ import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 
 /** Headers that frame a message: a wrong one would make the next reply part of this one. */
-const FRAMING: ReadonlySet<string> = new Set([
+export const FRAMING: ReadonlySet<string> = new Set([
 	'connection',
 	'content-length',
 	'keep-alive',
@@ -12,11 +12,6 @@ const FRAMING: ReadonlySet<string> = new Set([
 	'transfer-encoding',
 	'upgrade',
 ])
-
-/** Whether a header, in lower case, frames the message. */
-export function isFraming(name: string): boolean {
-	return FRAMING.has(name)
-}
 
 /** Sets the status of a successful reply. @throws RangeError for anything but a whole number from 200 to 599 */
 export function setStatus(exchange: Exchange, code: number): void {

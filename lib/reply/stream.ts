@@ -73,7 +73,10 @@ export async function sealIterable(
 		if (exchange.failure !== undefined) throw exchange.failure
 		const type = otherTypeOf(exchange.headerLines)
 		if (type !== undefined) body = texts(source, type)
-		else if (!(Symbol.asyncIterator in value)) throw notAsync()
+		else if (!(Symbol.asyncIterator in value))
+			throw new TypeError(
+				"data is an iterator, which can't be written as JSON: return an array (`[...iterator]`), or make the generator async",
+			)
 		else if (wrap) body = jsonArray(source, `${ENVELOPE_START}[`, `]${end}`)
 		else body = jsonArray(source, '[', ']')
 		if (isBodiless(exchange) || hasNoContent(statusOf(exchange))) body = null
@@ -101,12 +104,6 @@ function asyncIterable(source: Iterable<unknown>): AsyncIterable<unknown> {
 			}
 		},
 	}
-}
-
-function notAsync(): TypeError {
-	return new TypeError(
-		"data is an iterator, which can't be written as JSON: return an array (`[...iterator]`), or make the generator async",
-	)
 }
 
 /** Number of characters after which a chunk is sent: a chunk for each record would cost more than the record. */

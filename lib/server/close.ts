@@ -57,7 +57,11 @@ export async function drain(
 	const closed = stopListening(server)
 	const done = new AbortController()
 	void closeIdle(server, connections, Math.min(grace / 2, IDLE_GRACE_MS), done.signal)
-	if ((await Promise.race([closed, graceOver(end - clock(), done.signal)])) === 'over') {
+	// The timer keeps the process alive: a paused connection doesn't, and `close()` would never resolve.
+	const over = setTimeout(end - clock(), 'over' as const, { signal: done.signal }).catch(
+		() => 'aborted' as const,
+	)
+	if ((await Promise.race([closed, over])) === 'over') {
 		app.phase = 'closed'
 		cancelAll(app)
 		await Promise.race([closed, setTimeout(FLUSH_MS)])
@@ -133,15 +137,6 @@ async function acceptQueued(
 function stopListening(server: Server): Promise<'closed'> {
 	const { prototype }: { prototype: NetServer } = server instanceof NetServer ? NetServer : HttpServer
 	return new Promise((resolve) => prototype.close.call(server, () => resolve('closed')))
-}
-
-/** The timer keeps the process alive: a paused connection doesn't, and `close()` would never resolve. */
-async function graceOver(grace: Milliseconds, signal: AbortSignal): Promise<'over' | 'aborted'> {
-	try {
-		return await setTimeout(grace, 'over', { signal })
-	} catch {
-		return 'aborted'
-	}
 }
 
 async function closeIdle(

@@ -102,7 +102,6 @@ function replyInTime(
 		}
 		const onAbort = (): void => settle(undefined)
 		signal.addEventListener('abort', onAbort)
-		// Never rejects: `answer` turns every error into a reply.
 		void pending.then((reply) => {
 			if (signal.aborted) disposeBody(reply.body)
 			settle(reply)

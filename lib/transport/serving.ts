@@ -65,7 +65,6 @@ function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, pending: Pro
 		if (!exchange.isReplied) send(exchange, to, sealError(exchange, error), true)
 	}
 	deadlines.add(exchange)
-	// Never rejects: `answer` turns every error into a reply.
 	void pending.then((reply) => {
 		deadlines.delete(exchange)
 		if (exchange.isReplied) disposeBody(reply.body)

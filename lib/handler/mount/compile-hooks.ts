@@ -25,18 +25,9 @@ const REQUEST_HOOKS = ['before', 'after', 'onError'] as const
 export function hooksOf(owner: string, handler: RestHandler, server: ServerHooks): Hooks | undefined {
 	const { before, after, onError } = server
 	const hooks: Hooks = {
-		before: [
-			...serverHook('before', before && ((view) => before(view))),
-			...handlerHook(owner, 'before', handler),
-		],
-		after: [
-			...handlerHook(owner, 'after', handler),
-			...serverHook('after', after && ((view, value) => after(view, value))),
-		],
-		onError: [
-			...handlerHook(owner, 'onError', handler),
-			...serverHook('onError', onError && ((view, error) => onError(view, error))),
-		],
+		before: [...serverHook('before', before), ...handlerHook(owner, 'before', handler)],
+		after: [...handlerHook(owner, 'after', handler), ...serverHook('after', after)],
+		onError: [...handlerHook(owner, 'onError', handler), ...serverHook('onError', onError)],
 	}
 	return REQUEST_HOOKS.some((name) => hooks[name].length > 0) ? hooks : undefined
 }
