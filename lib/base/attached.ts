@@ -15,7 +15,6 @@ export function attached<T>(owner: object, key: symbol, make: () => T): T {
 	return value
 }
 
-/** The value attached to `owner`, if any. */
 export function attachment(owner: object, key: symbol): unknown {
 	return Object.hasOwn(owner, key) ? Reflect.get(owner, key) : OF_FROZEN.get(owner)?.get(key)
 }

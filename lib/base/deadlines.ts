@@ -46,7 +46,6 @@ export class Deadlines {
 		this.period = Math.max(5, Math.min(MAX_PERIOD_MS, shortest / 8))
 	}
 
-	/** The number of items. */
 	get size(): number {
 		return this.#size
 	}

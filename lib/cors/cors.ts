@@ -65,7 +65,6 @@ export interface Cors {
 /** A serialized origin: no path, user name or list, and not `null`, which every sandboxed frame sends. */
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#@\\,\s\x00-\x1f\x7f-\uffff]+$/
 
-/** Whether a text is an origin as browsers send it. */
 function isOrigin(text: string): boolean {
 	return ORIGIN.test(text) && URL.canParse(text)
 }

@@ -13,7 +13,6 @@ import { type CrudView, FACTS, STATE } from './view.ts'
 /** Values of fields, by their names for clients. */
 export type Needed = Readonly<Record<string, unknown>>
 
-/** Applies a handler's `stripObject` to a value. */
 type Strip = (value: unknown) => unknown
 
 const NOTHING: Needed = Object.freeze({})

@@ -267,7 +267,6 @@ function customAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply
 	return view[FACTS].isStripped ? new CustomReply(stripped(view, value), options, enveloped) : answer
 }
 
-/** Applies the subclass's `stripObject`, if it has one. */
 function stripped(view: CrudView, answer: unknown): unknown {
 	if (!view[FACTS].isStripped) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)

@@ -32,7 +32,6 @@ export interface RequestState {
 	needed: readonly CrudField[]
 	/** The version that the record must have for a change. */
 	version: string | undefined
-	/** The id of the record that was created. */
 	createdId: string | undefined
 	/** The `meta` of the page that was read. */
 	page: PageMeta | undefined

@@ -39,7 +39,6 @@ export interface Closable {
  */
 export type IdempotencyKeys = 'user' | 'anyone' | 'off'
 
-/** The error code when a deadline passes. */
 type TimeoutCode = 'request_timeout' | 'unavailable'
 
 /** A function called around methods. */
@@ -236,7 +235,6 @@ export class Exchange implements Due, RequestSource, BodySource {
 		return this.#abort.signal
 	}
 
-	/** Whether the method's signal is aborted. */
 	get isAborted(): boolean {
 		return this.#abort?.signal.aborted === true
 	}
@@ -287,7 +285,6 @@ export class Exchange implements Due, RequestSource, BodySource {
 		this.#abort?.abort(gone())
 	}
 
-	/** Called when the deadline has passed. */
 	expire(): void {
 		// If the body came too slowly, its rest isn't read.
 		this.isUnreadable = this.timeoutCode === 'request_timeout'

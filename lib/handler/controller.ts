@@ -13,7 +13,6 @@ import { deprecationOf } from './mount/deprecated.ts'
 import { droppedStar, type NearMiss, nearMissText } from './mount/warnings.ts'
 import { becomeView, onePerRequest, viewConstructor } from './view.ts'
 
-/** The promise of a handler's `init`. */
 const INIT: unique symbol = Symbol('verbena.init')
 
 /** Called for each handler that is mounted. */

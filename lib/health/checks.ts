@@ -11,7 +11,6 @@ export type HealthCheck = () => unknown
 /** How long a result is reused. */
 const RESULT_TTL: Milliseconds = 1_000
 
-/** A check and its state. */
 interface CheckState {
 	/** For the log. */
 	readonly name: string

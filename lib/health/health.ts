@@ -53,7 +53,6 @@ const MAX_TIMER: Seconds = 2_147_483
 
 type HealthSettings = Required<HealthOptions>
 
-/** Reads the option `health`. */
 export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }", {
 	path(where, value) {
 		if (typeof value !== 'string') throw refusal(where, "a path: 'health'", value)

@@ -240,7 +240,6 @@ export class KeyedMutex {
 	}
 }
 
-/** Resolves when a promise has settled, or after {@link MAX_WAIT_MS}. */
 function settled(promise: Promise<unknown>): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, MAX_WAIT_MS)

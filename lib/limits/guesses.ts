@@ -50,7 +50,6 @@ interface Queue {
 	wake: (() => void) | undefined
 }
 
-/** The guesses at one limit. */
 export class Guesses {
 	readonly #queues = new Map<string, Queue>()
 

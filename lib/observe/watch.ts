@@ -20,7 +20,6 @@ interface ObserveOptions {
 	readonly serverTiming: boolean
 }
 
-/** The observers of a server's requests. */
 export class Observers {
 	readonly events: Events
 	readonly logger: Logger
@@ -40,7 +39,6 @@ export class Observers {
 	}
 }
 
-/** The duration of a step. */
 interface StepTiming {
 	readonly name: Step
 	readonly duration: Milliseconds

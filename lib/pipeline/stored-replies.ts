@@ -47,7 +47,6 @@ export type StoredRecord = Answered | Unanswered
  */
 const MAX_INLINE_CHARACTERS = 1_024
 
-/** Whether an answer is too long for its record. */
 function isLong({ body, headers }: Answered): boolean {
 	const size = headers.reduce((sum, text) => sum + text.length, body?.length ?? 0)
 	return size > MAX_INLINE_CHARACTERS

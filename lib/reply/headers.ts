@@ -32,10 +32,8 @@ const SANDBOX = ['Content-Security-Policy', 'sandbox'] as const
 export const BYTES_TYPE = 'application/octet-stream'
 export const BYTES_SAFETY: readonly string[] = [NOSNIFF, 'nosniff', ...SANDBOX]
 
-/** The envelope before the value. */
 export const ENVELOPE_START = '{"success":true,"data":'
 
-/** The envelope after the value. */
 export function envelopeEnd(meta: ReplyOptions['meta']): string {
 	return meta === undefined ? '}' : `,"meta":${jsonText(meta, 'meta')}}`
 }
@@ -74,7 +72,6 @@ export function hasNoContent(status: number): boolean {
 	return status === 204 || status === 205 || status === 304
 }
 
-/** A reply without a body. */
 export function emptyReply(exchange: Exchange, lines: readonly string[] = []): Reply {
 	return {
 		status: statusOf(exchange),
@@ -168,7 +165,6 @@ export function headerOf(lines: readonly string[], name: string): string | undef
 	return value
 }
 
-/** The lines as pairs. */
 export function pairsOf(lines: readonly string[]): [name: string, value: string][] {
 	return lines.flatMap((name, at) => (at % 2 === 0 ? [[name, lines[at + 1] ?? '']] : []))
 }

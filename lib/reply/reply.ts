@@ -55,7 +55,6 @@ function sealReturned(exchange: Exchange, value: unknown): Reply | Promise<Reply
 
 /** How a JSON value is sent. */
 interface JsonFormat {
-	/** Whether the value is in the envelope. */
 	readonly wrap: boolean
 	/** Whether the value is in the envelope whatever the Content-Type: it comes from `respond()`. */
 	readonly enveloped: boolean

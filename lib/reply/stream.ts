@@ -125,7 +125,6 @@ export async function firstThenRest(source: AsyncIterable<unknown>): Promise<Rec
 	return { first: await rest.next(), rest }
 }
 
-/** How records are written. */
 interface Format<Piece extends string | Uint8Array> {
 	readonly head: string
 	readonly separator: string

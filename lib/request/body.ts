@@ -22,7 +22,6 @@ interface RequiredDigest {
 	readonly refusal: (reason: string) => RestError
 }
 
-/** The request that a body belongs to. */
 export interface BodySource {
 	readonly incoming: Incoming
 	readonly method: Method

@@ -20,10 +20,8 @@ interface Expected {
 	readonly bytes: Uint8Array
 }
 
-/** Hashes bytes incrementally. */
 interface Hashing {
 	update(bytes: Uint8Array): void
-	/** Whether the bytes have the expected digests. */
 	matches(): boolean
 }
 
@@ -53,7 +51,6 @@ export class ContentDigest {
 		this.#all = all
 	}
 
-	/** Whether the body matches all digests. */
 	matches(body: Uint8Array): boolean {
 		return this.#all.every(({ algorithm, bytes }) =>
 			timingSafeEqual(hash(algorithm.name, body, 'buffer'), bytes),

@@ -4,7 +4,6 @@
  */
 import { RestError } from '../base/error.ts'
 
-/** The parts of a request-target. */
 export interface Target {
 	/** Path segments, percent-decoded once each; none for `/`. */
 	readonly segments: readonly string[]

@@ -88,7 +88,6 @@ export async function finishPending(app: App, end: Milliseconds): Promise<void> 
 	deadlines.sweep()
 }
 
-/** Answers all pending requests with 503. */
 function cancelAll({ deadlines }: App): void {
 	for (const item of deadlines.values()) if (item instanceof Exchange) item.cancel(closingError())
 }

@@ -9,7 +9,6 @@ import { type Mountable, RestHandler } from '../handler/handler.ts'
 import { parsePath } from '../routing/routing.ts'
 import type { Handlers } from './server.ts'
 
-/** A file that exports a handler. */
 interface HandlerFile {
 	/** Its handler path: `blog/v2/articles`. */
 	readonly path: string

@@ -113,7 +113,6 @@ const time = numberIn(TIME)
 const timeOrInfinity = numberIn({ ...TIME, orInfinity: true })
 const size = wholeNumber({ from: 1, to: Number.MAX_SAFE_INTEGER, unit: 'bytes', orInfinity: true })
 
-/** The checked options, with defaults. */
 export type Settings = ReturnType<typeof settingsOf>
 
 /** @throws TypeError for an unknown option or a value of the wrong type, RangeError for a number out of bounds */

@@ -98,7 +98,6 @@ function checkCoding(coding: string, isOld: boolean): RestError | undefined {
 	return new RestError('not_implemented', 'The only Transfer-Encoding served is chunked')
 }
 
-/** The settings of `admit`. */
 export interface Admission {
 	readonly app: App
 	/** The hosts that are served; `undefined` for all. Set again when our own server listens. */

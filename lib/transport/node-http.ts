@@ -14,7 +14,6 @@ import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
 import { type Outgoing, send } from './send.ts'
 import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
 
-/** Settings of node's server. */
 export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */
 	readonly isLoopbackGuarded: boolean
@@ -116,7 +115,6 @@ function isPipelined({ socket }: Outgoing): boolean {
 	return socket === null || socket?.writableEnded === true
 }
 
-/** Refuses an expectation other than `100-continue`. */
 function refuseExpectation(service: Service, incoming: Incoming, response: Outgoing): void {
 	const exchange = new Exchange(service.app, incoming)
 	const watch = startWatch(service, exchange)

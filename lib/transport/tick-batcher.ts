@@ -7,7 +7,6 @@
 /** While requests are served at once, one in this many is deferred, to see whether others come in the same tick. */
 const PROBE_INTERVAL = 32
 
-/** Counts the requests of each tick. */
 export class TickBatcher<Request = unknown> {
 	/** The requests of this tick that wait for its end. */
 	readonly deferred: Request[] = []

@@ -37,7 +37,6 @@ import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
 /** The parameters of built-in actions. */
 const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false }]
 
-/** A handler's class and fields, compiled for requests. */
 interface CompiledHandler {
 	readonly name: string
 	readonly table: LookupTable

@@ -12,7 +12,6 @@ export interface NearMiss {
 	readonly meant: string
 }
 
-/** Common verbs for HTTP methods. */
 const VERBS = {
 	get: ['get', 'fetch', 'read', 'list', 'show', 'find', 'load', 'index', 'head'],
 	post: ['post', 'create', 'add', 'insert', 'new', 'store'],

@@ -14,7 +14,6 @@ export type Encoding = 'br' | 'zstd' | 'gzip'
 /** A compressing stream of zlib. */
 interface Zip extends zlib.Gzip {}
 
-/** One content coding. */
 export interface Coding {
 	readonly name: Encoding
 	compressSync(bytes: Uint8Array): Buffer

@@ -40,7 +40,6 @@ const EXCLUDING_HEADERS = [
 	'repr-digest',
 ]
 
-/** Compresses what `answer` returns. */
 export function answerCompressed(
 	exchange: Exchange,
 	compression: Compression,
@@ -98,7 +97,6 @@ function isCompressible(exchange: Exchange, { threshold }: Compression, reply: R
 	return COMPRESSIBLE.test(headerOf(headers, 'content-type') ?? '') && !isExcluded(headers)
 }
 
-/** Whether a reply's headers forbid compressing it. */
 function isExcluded(headers: readonly string[]): boolean {
 	if (EXCLUDING_HEADERS.some((name) => indexOfLine(headers, name) !== -1)) return true
 	return /(?:^|,)\s*no-transform\s*(?:,|$)/i.test(headerOf(headers, 'cache-control') ?? '')

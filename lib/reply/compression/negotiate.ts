@@ -34,7 +34,6 @@ const read = switchable('{ threshold: 1_024 }', {
 	encodings: or(codingsIn, [...CODINGS.values()]),
 } satisfies Readers<CompressionOptions>)
 
-/** Reads the option `compression`. */
 export const compressionOption: Reader<Compression | undefined> = (where, value) => {
 	const given = read(where, value)
 	return given && new Compression(given.threshold, given.encodings)

@@ -3,7 +3,6 @@
  * sent to clients. One pass without recursion, so that 100,000 `[` don't overflow the stack.
  */
 
-/** The first fault of a text. */
 export interface JsonFault {
 	/** UTF-16 units before the fault; the text's length when it ends too early. */
 	readonly offset: number

@@ -7,10 +7,8 @@ import { RestError } from '../../base/error.ts'
 import { decodeUtf8, parseMediaType, parseParameters, requireUtf8 } from './content-type.ts'
 import { Fields, RESERVED_NAME, reservedName } from './form.ts'
 
-/** Maximum number of parts in a body. */
 const MAX_PARTS = 1_000
 
-/** The fields and files of a multipart body. */
 export interface Multipart {
 	/** The parts without a file name, as text. */
 	readonly fields: Fields

@@ -8,7 +8,6 @@ import type { Kind, Pattern, Shape, Template } from './pattern.ts'
 import { appendValues, matchesTemplate, parseNumber } from './segment.ts'
 import { TemplateIndex } from './templates.ts'
 
-/** One route of one method. */
 export class Route<T> {
 	/** Its index in the order of declaration. */
 	readonly order: number
@@ -55,7 +54,6 @@ class Branch<T> {
 	}
 }
 
-/** The patterns of one method. */
 export class Trie<T> {
 	readonly #pool: PatternPool
 	#root: Node<T> | undefined
@@ -152,7 +150,6 @@ function matchesRest(rest: Pattern, segments: readonly string[], depth: number):
 	return true
 }
 
-/** A pattern, compiled for matching. */
 export interface CompiledPattern {
 	readonly text: string
 	readonly pattern: Pattern
