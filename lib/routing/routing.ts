@@ -28,13 +28,6 @@ export interface Mounted {
 	readonly depth: number
 }
 
-/** The first segment of a path that isn't in the tree. */
-interface UnknownSegment {
-	readonly at: number
-	/** The segments that the tree has in its place. */
-	readonly others: Iterable<string>
-}
-
 /** A tree of mounts by path segment; the mount with the longest matching path wins. */
 export class MountTree {
 	readonly #root: Node = new Node()
@@ -75,7 +68,9 @@ export class MountTree {
 	 * The first segment that isn't in the tree, and those that the tree has in its place; `undefined` if all segments are
 	 * in it.
 	 */
-	unknown(segments: readonly string[]): UnknownSegment | undefined {
+	unknown(
+		segments: readonly string[],
+	): { readonly at: number; readonly others: Iterable<string> } | undefined {
 		let node = this.#root
 		for (const [at, segment] of segments.entries()) {
 			const next = node.children.get(segment)
@@ -255,23 +250,18 @@ export function notFound(
 	const unknown = mounts.unknown(segments)
 	if (unknown === undefined) return NOT_FOUND
 	const { at, others } = unknown
+	const segment = segments[at] ?? ''
+	if (!VERSION.test(segment)) return NOT_FOUND
 	// The segment is a resource of this handler, not a version.
 	if (mounted?.depth === at && mounted.mount.table.hasResource(segments, at)) return NOT_FOUND
-	const message = unknownVersion(segments[at] ?? '', others)
-	return message === undefined ? NOT_FOUND : new RestError('not_found', message)
+	const versions = [...others].filter((other) => VERSION.test(other))
+	if (versions.length === 0) return NOT_FOUND
+	versions.sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
+	return new RestError('not_found', `There is no version ${segment} here: ${versions.join(', ')}`)
 }
 
 /** Few digits, because the message repeats the version. */
 const VERSION = /^v\d{1,9}$/
-
-/** `There is no version v9 here: v1, v2`; `undefined` if the segment isn't a version, or there are no versions. */
-function unknownVersion(segment: string, others: Iterable<string>): string | undefined {
-	if (!VERSION.test(segment)) return undefined
-	const versions = [...others].filter((other) => VERSION.test(other))
-	if (versions.length === 0) return undefined
-	versions.sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
-	return `There is no version ${segment} here: ${versions.join(', ')}`
-}
 
 /** The method whose route serves a request: HEAD is served by GET, without the body (RFC 9110 §9.3.2). */
 export function routeMethodOf(method: Method): RouteMethod | undefined {
