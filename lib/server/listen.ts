@@ -111,8 +111,9 @@ export async function listenWith(
 ): Promise<Listening | ListeningOnPath | ListeningUnnamed> {
 	const { path } = options
 	if (path !== undefined && trustsAddresses) throw new TypeError(NO_ADDRESS)
-	if (path === undefined || !hasFile(path)) await listen(server, options)
-	else await listenAt(path, server, options)
+	// Linux abstract sockets and Windows pipes have no file.
+	const hasFile = path !== undefined && process.platform !== 'win32' && !path.startsWith('\0')
+	await (hasFile ? listenAt(path, server, options) : listen(server, options))
 	const at = listeningAt(server.address())
 	if (trustsAddresses && at.port === undefined) {
 		server.close()
@@ -123,11 +124,6 @@ export async function listenWith(
 
 const NO_ADDRESS =
 	'trustProxy: a list of addresses matches no client of a Unix socket: write the number of proxies instead, such as 1'
-
-/** Linux abstract sockets and Windows pipes have no file. */
-function hasFile(path: string): boolean {
-	return process.platform !== 'win32' && !path.startsWith('\0')
-}
 
 async function listen(server: Server, options: ListenOptions): Promise<void> {
 	server.listen(options)

@@ -22,13 +22,7 @@ import { type CompiledSpec, compileSpec, type Spec } from '../../validate/valida
 import type { Validator } from '../../validate/validator.ts'
 
 /** The fields of a `RestHandler` that are read here. */
-export interface Declaring {
-	readonly access: object
-	readonly rateLimits: object
-	readonly specs: object
-	readonly streaming: object
-	readonly docs: object
-}
+export type Declaring = Readonly<Record<'access' | 'rateLimits' | 'specs' | 'streaming' | 'docs', object>>
 
 /** The declarations, by method name. */
 export interface Declared {
@@ -62,15 +56,12 @@ export function declaredBy(
 	guards: Guards,
 	place: string,
 ): Declared {
-	const access = compiled(owner, 'access', handler.access, new Set([...names, '*']), (where, value) =>
+	const orStar = new Set([...names, '*'])
+	const access = compiled(owner, 'access', handler.access, orStar, (where, value) =>
 		accessRule(where, value, guards),
 	)
-	const rates = compiled(
-		owner,
-		'rateLimits',
-		handler.rateLimits,
-		new Set([...names, '*']),
-		(where, value, name) => compileLimit(where, name, value, place),
+	const rates = compiled(owner, 'rateLimits', handler.rateLimits, orStar, (where, value, name) =>
+		compileLimit(where, name, value, place),
 	)
 	const specs = compiled(owner, 'specs', handler.specs, names, (where, value) =>
 		spec(where, value, guards.validator),
