@@ -136,23 +136,12 @@ function escapeLength(text: string, at: number): number {
 
 /** RFC 8259 §6. A zero before other digits ends the number: the next token is then at fault. */
 function number(cursor: Cursor): string | undefined {
-	if (cursor.text.charAt(cursor.at) === '-') cursor.at++
-	if (cursor.text.charAt(cursor.at) === '0') cursor.at++
-	else if (!digits(cursor)) return 'a digit'
-	if (cursor.text.charAt(cursor.at) === '.') {
-		cursor.at++
-		if (!digits(cursor)) return 'a digit'
-	}
-	if (!/^[eE]$/.test(cursor.text.charAt(cursor.at))) return undefined
-	cursor.at++
-	if (/^[+-]$/.test(cursor.text.charAt(cursor.at))) cursor.at++
-	return digits(cursor) ? undefined : 'a digit'
-}
-
-function digits(cursor: Cursor): boolean {
-	const start = cursor.at
-	while (isDigit(cursor.text.charAt(cursor.at))) cursor.at++
-	return cursor.at > start
+	// Created per call, because a sticky expression keeps its position between calls.
+	const pattern = /-?(?:0|\d*)(?:(?<=\d)\.\d*)?(?:(?<=\d)[eE][+-]?\d*)?/y
+	pattern.lastIndex = cursor.at
+	const [text = ''] = pattern.exec(cursor.text) ?? []
+	cursor.at += text.length
+	return isDigit(text.slice(-1)) ? undefined : 'a digit'
 }
 
 function isDigit(char: string): boolean {
