@@ -23,8 +23,10 @@ export interface MediaType {
 export function parseMediaType(header: string, where = 'Content-Type'): MediaType {
 	if (header === 'application/json') return { type: header, parameters: new Map() }
 	const type = TYPE.exec(header)?.[0]
+	// An empty boundary is refused later, like other malformed boundaries, as an error of the body.
+	const mayBeEmpty = type?.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 	const parameters =
-		type === undefined ? undefined : parseParameters(header, type.length, unquote, mayBeEmpty(type))
+		type === undefined ? undefined : parseParameters(header, type.length, unquote, mayBeEmpty)
 	if (type !== undefined && parameters !== undefined) return { type: type.toLowerCase(), parameters }
 	const expected = 'type/subtype and parameters; name=value, each once'
 	throw new RestError('unsupported_media_type', `${where} is malformed: it must be ${expected}`)
@@ -54,14 +56,6 @@ export function requireUtf8(media: MediaType, where = 'Content-Type'): void {
 		'unsupported_media_type',
 		`${where} has a charset that is not supported: it must be utf-8, or left out`,
 	)
-}
-
-/**
- * The parameter that may be empty: an empty boundary is refused later, like other malformed boundaries, as an error of
- * the body.
- */
-function mayBeEmpty(type: string): string | undefined {
-	return type.toLowerCase() === 'multipart/form-data' ? 'boundary' : undefined
 }
 
 /** Two tokens (RFC 9110 §5.6.2). */

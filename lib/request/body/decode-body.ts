@@ -61,25 +61,18 @@ export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined):
 const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf])
 
 function decodeAs(media: MediaType, bytes: Buffer): DecodedBody {
-	const decode = decoderOf(media.type)
-	if (decode === undefined) throw unsupported('The Content-Type of the body is not supported')
+	const isJson = isJsonType(media.type)
+	const isForm = media.type === 'application/x-www-form-urlencoded'
+	if (!isJson && !isForm && media.type !== 'multipart/form-data')
+		throw unsupported('The Content-Type of the body is not supported')
 	requireUtf8(media)
-	return decode(bytes, media)
-}
-
-function decoderOf(type: string): ((bytes: Buffer, media: MediaType) => DecodedBody) | undefined {
-	if (isJsonType(type)) return (bytes) => ({ kind: 'json', value: decodeJson(bytes) })
-	if (type === 'application/x-www-form-urlencoded') return asForm
-	if (type === 'multipart/form-data') return asMultipart
-	return undefined
-}
-
-function asForm(bytes: Buffer): DecodedBody {
+	if (isJson) return { kind: 'json', value: decodeJson(bytes) }
+	if (!isForm) return decodeAsMultipart(bytes, media)
 	const fields = decodeForm(bytes)
 	return { kind: 'form', value: fields.last, fields }
 }
 
-function asMultipart(bytes: Buffer, media: MediaType): DecodedBody {
+function decodeAsMultipart(bytes: Buffer, media: MediaType): DecodedBody {
 	const boundary = media.parameters.get('boundary')
 	if (boundary === undefined) {
 		throw new RestError('bad_request', 'The Content-Type of a multipart body must have a boundary')

@@ -106,7 +106,11 @@ function decodePairs(text: string, source: Source): Fields {
 	for (let start = 0; start < text.length; ) {
 		const next = text.indexOf('&', start)
 		const end = next === -1 ? text.length : next
-		if (end > start && ++count > MAX_PAIRS) throw tooMany(source)
+		if (end > start && ++count > MAX_PAIRS)
+			throw new RestError(
+				source.tooMany,
+				`${source.whole} has more than ${MAX_PAIRS} pairs of name and value`,
+			)
 		if (end > start) addPair(fields, text.slice(start, end), source, count)
 		start = end + 1
 	}
@@ -132,8 +136,4 @@ function decodeText(text: string, source: Source, number: number): string {
 		const hint = malformed ? ': write a percent sign as %25' : ''
 		throw new RestError('bad_request', `${source.one} ${number} has ${what}${hint}`, { cause })
 	}
-}
-
-function tooMany({ whole, tooMany }: Source): RestError {
-	return new RestError(tooMany, `${whole} has more than ${MAX_PAIRS} pairs of name and value`)
 }
