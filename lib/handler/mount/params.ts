@@ -30,28 +30,10 @@ export function maxParamsOf(method: (...params: never[]) => unknown): number {
  * may hide a comment, which at worst leaves the word `arguments` in the text.
  */
 export function withoutComments(source: string): string {
-	let text = ''
-	for (let at = 0; at < source.length; ) {
-		const end = commentEnd(source, at) ?? at
-		if (end > at) {
-			text += ' '
-			at = end
-			continue
-		}
-		const next = stringEnd(source, at) ?? at + 1
-		text += source.slice(at, next)
-		at = next
-	}
-	return text
+	return source.replaceAll(COMMENT_OR_STRING, (part) => (part.startsWith('/') ? ' ' : part))
 }
 
-function commentEnd(source: string, at: number): number | undefined {
-	const begin = source.slice(at, at + 2)
-	if (begin !== '//' && begin !== '/*') return undefined
-	const end = source.indexOf(begin === '//' ? '\n' : '*/', at + 2)
-	if (end === -1) return source.length
-	return begin === '//' ? end : end + 2
-}
+const COMMENT_OR_STRING = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(['"`])(?:\\[\s\S]|(?!\1)[^\\])*\1?/g
 
 /** The end of the string literal at a position; `undefined` if none begins there. */
 function stringEnd(source: string, at: number): number | undefined {
