@@ -72,11 +72,10 @@ export function answerConnect(app: App, incoming: Incoming, socket: Socket): voi
 
 /** The newest pending request of a connection. */
 function pendingOn(app: App, socket: Socket): Exchange | undefined {
-	let newest: Exchange | undefined
-	for (const item of app.deadlines.values()) {
-		if (item instanceof Exchange && item.incoming.socket === socket) newest = item
-	}
-	return newest
+	return app.deadlines
+		.values()
+		.filter((item) => item instanceof Exchange)
+		.findLast(({ incoming }) => incoming.socket === socket)
 }
 
 /**
