@@ -75,7 +75,7 @@ export async function describe(
 	const checks = server.listsChecks ? await ask(checksText(server)) : []
 	const columnRows = await ask(COLUMNS)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
-	const columns = columnRows.map((row) => columnOf(row, { server, json, bigint }))
+	const columns = columnRows.map((row) => columnOf(row, server, json, bigint))
 	const indexes = await ask(INDEXES)
 	const constraints = [
 		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
@@ -186,14 +186,13 @@ export function parseTableName(written: string): TableName {
 	return { schema: unquoted(quotedSchema) ?? plainSchema, name: unquoted(quotedName) ?? plainName }
 }
 
-interface ColumnContext {
-	readonly server: Server
-	/** Columns that a check of MariaDB marks as JSON. */
-	readonly json: ReadonlySet<string>
-	readonly bigint: BigintForm
-}
-
-function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn {
+/** `json` has the columns that a check of MariaDB marks as JSON. */
+function columnOf(
+	row: readonly unknown[],
+	server: Server,
+	json: ReadonlySet<string>,
+	bigint: BigintForm,
+): MysqlColumn {
 	const [
 		name,
 		sqlType,
@@ -215,22 +214,22 @@ function columnOf(row: readonly unknown[], context: ColumnContext): MysqlColumn 
 		precision: Number(precision ?? 0),
 		scale: Number(scale ?? fraction ?? 0),
 		isZeroPadded: type === 'year' || / zerofill\b/.test(full),
-		timestampEnd: context.server.timestampEnd,
+		timestampEnd: server.timestampEnd,
 	}
-	const fieldType = fieldOf(String(name), type, full, details, context.json)
+	const fieldType = fieldOf(String(name), type, full, details, json)
 	const isAutoIncrement = /auto_increment/i.test(String(extra))
 	const column: Column = {
 		name: String(name),
 		type: fieldType,
 		sqlType: type,
 		nullable: String(isNullable).toUpperCase() === 'YES',
-		hasDefault: isAutoIncrement || isDefault(defaultValue, context.server.isMariaDb),
+		hasDefault: isAutoIncrement || isDefault(defaultValue, server.isMariaDb),
 		// MySQL's `DEFAULT_GENERATED` means an expression as the default, not a generated column.
 		generated: /\b(virtual|stored|persistent)( generated)?\b/i.test(String(extra)),
 		maxLength: fieldType === 'text' && length !== null ? Number(length) : undefined,
 		choices: type === 'enum' ? choicesOf(String(columnType)) : undefined,
 		...rangeOf(type, fieldType, details),
-		asText: fieldType === 'bigint' && context.bigint === 'string' ? true : undefined,
+		asText: fieldType === 'bigint' && bigint === 'string' ? true : undefined,
 		besides: BESIDES[type],
 		digits: fieldType === 'decimal' ? [details.precision - details.scale, details.scale] : undefined,
 	}

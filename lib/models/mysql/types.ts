@@ -25,39 +25,22 @@ export const BESIDES: Readonly<Record<string, RegExp>> = {
 	time: /^-?(?:\d{2}|[0-8]\d{2}):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/,
 }
 
-const TYPES: Readonly<Record<string, FieldType>> = {
-	tinyint: 'integer',
-	smallint: 'integer',
-	mediumint: 'integer',
-	int: 'integer',
-	integer: 'integer',
-	year: 'integer',
-	bigint: 'bigint',
-	float: 'float',
-	double: 'float',
-	real: 'float',
-	decimal: 'decimal',
-	numeric: 'decimal',
-	char: 'text',
-	varchar: 'text',
-	tinytext: 'text',
-	text: 'text',
-	mediumtext: 'text',
-	longtext: 'text',
-	enum: 'text',
-	date: 'date',
-	time: 'time',
-	datetime: 'timestamp',
-	timestamp: 'timestamp',
-	json: 'json',
-	uuid: 'uuid',
-	binary: 'bytes',
-	varbinary: 'bytes',
-	tinyblob: 'bytes',
-	blob: 'bytes',
-	mediumblob: 'bytes',
-	longblob: 'bytes',
-	vector: 'bytes',
+const TYPES: ReadonlyMap<string, FieldType> = new Map([
+	...named('integer', 'tinyint', 'smallint', 'mediumint', 'int', 'integer', 'year'),
+	...named('bigint', 'bigint'),
+	...named('float', 'float', 'double', 'real'),
+	...named('decimal', 'decimal', 'numeric'),
+	...named('text', 'char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum'),
+	...named('date', 'date'),
+	...named('time', 'time'),
+	...named('timestamp', 'datetime', 'timestamp'),
+	...named('json', 'json'),
+	...named('uuid', 'uuid'),
+	...named('bytes', 'binary', 'varbinary', 'tinyblob', 'blob', 'mediumblob', 'longblob', 'vector'),
+])
+
+function named(type: FieldType, ...names: readonly string[]): [string, FieldType][] {
+	return names.map((name) => [name, type])
 }
 
 /** JavaScript's numbers hold integers of up to this many bits exactly. */
@@ -73,7 +56,7 @@ export function fieldOf(
 	if (type === 'tinyint' && full.startsWith('tinyint(1)')) return 'boolean'
 	if (type === 'bit') return precision === 1 ? 'boolean' : precision > EXACT_BITS ? 'bigint' : 'integer'
 	if (type === 'longtext' && json.has(name)) return 'json'
-	return Object.hasOwn(TYPES, type) ? (TYPES[type] ?? 'other') : 'other'
+	return TYPES.get(type) ?? 'other'
 }
 
 const INTEGER_BITS: Readonly<Record<string, number>> = {
