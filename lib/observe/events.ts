@@ -91,20 +91,13 @@ export class Events {
 			// Another listener may have removed it, or a nested event may have called it already.
 			if (entry.name !== name || !this.entries.includes(entry)) continue
 			if (entry.once) this.entries = this.entries.filter((other) => other !== entry)
-			this.#call(name, entry.listener as ServerListener<Name>, event) // Added under this name.
-		}
-	}
-
-	#call<Name extends keyof ServerEvents>(
-		name: Name,
-		listener: ServerListener<Name>,
-		event: ServerEvents[Name],
-	): void {
-		try {
-			const result = listener(event)
-			if (isThenable(result)) result.then(undefined, (error: unknown) => this.#logError(name, error))
-		} catch (error) {
-			this.#logError(name, error)
+			const listener = entry.listener as ServerListener<Name> // Added under this name.
+			try {
+				const result = listener(event)
+				if (isThenable(result)) result.then(undefined, (error: unknown) => this.#logError(name, error))
+			} catch (error) {
+				this.#logError(name, error)
+			}
 		}
 	}
 
