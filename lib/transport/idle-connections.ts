@@ -5,7 +5,7 @@
  * node's parser skips blank lines silently (RFC 9112 §2.2), and each extends the keep-alive timeout, so a client could
  * hold a connection open for ever: `headersTimeout` limits this. `server/close.ts` ends idle connections on `close()`.
  */
-import type { Server, ServerOptions } from 'node:http'
+import type { Server as HttpServer, ServerOptions } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
@@ -53,7 +53,7 @@ function checkingInterval(headersTimeout: Milliseconds): Milliseconds {
 
 /** Ends connections that blank lines keep open. The answer is 408, as for headers that take too long. */
 export function endBlankLines(
-	server: Server,
+	server: HttpServer,
 	{ deadlines }: App,
 	connections: ReadonlySet<Socket>,
 	times: IdleTimes,
