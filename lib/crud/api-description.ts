@@ -76,10 +76,16 @@ function titleOf({ model }: CrudPlan): string {
 	return /^[A-Z]/.test(title) ? title : `Record${title}`
 }
 
-function idSchema({ key }: CrudPlan): JsonSchema {
-	const schema = operandSchema(key.field)
-	const { maxLength } = key.field
-	return maxLength === undefined ? schema : { ...schema, maxLength }
+/** Of a key of several fields, an array: in a path, its items are percent-encoded one by one, and joined by commas. */
+function idSchema({ keys }: CrudPlan): JsonSchema {
+	const schemas = keys.map(({ field }) => {
+		const schema = operandSchema(field)
+		return field.maxLength === undefined ? schema : { ...schema, maxLength: field.maxLength }
+	})
+	const [only] = schemas
+	if (only !== undefined && schemas.length === 1) return only
+	const description = keys.map(({ name }) => name).join(', ')
+	return { type: 'array', description, prefixItems: schemas, minItems: 1, maxItems: schemas.length }
 }
 
 function recordSchema(plan: CrudPlan): JsonSchema {
@@ -109,7 +115,7 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 				// An override is assumed to return a page, as `super.list()` does; its `docs` can say otherwise.
 				schema: { type: 'array', items: record },
 				isPage: true,
-				key: plan.isKeyVisible ? plan.key.name : undefined,
+				key: plan.isKeyVisible ? plan.keys.map(({ name }) => name) : undefined,
 				headers: ['Link', 'X-Total-Count'],
 			}
 		case 'create':
@@ -124,7 +130,8 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 /** The headers of conditional requests that have an effect (RFC 9110 §13). */
 function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[] {
 	// `If-None-Match: *` requires that the key isn't taken.
-	if (operation === 'create') return plan.creatable.has(plan.key.name) ? ['If-None-Match'] : []
+	if (operation === 'create')
+		return plan.keys.some(({ name }) => plan.creatable.has(name)) ? ['If-None-Match'] : []
 	if (plan.version === undefined || operation === 'list') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
 }
@@ -252,10 +259,11 @@ function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
 	]
 }
 
-function sortParameters({ sortable, key }: CrudPlan): ParameterShape[] {
+function sortParameters({ sortable, keys }: CrudPlan): ParameterShape[] {
 	if (sortable.size === 0) return []
 	const terms = [...sortable.keys()].flatMap((name) => [name, `-${name}`])
-	const order = sortable.has(key.name) ? `, by default ${key.name}` : ''
+	const isShown = keys.length > 0 && keys.every(({ name }) => sortable.has(name))
+	const order = isShown ? `, by default ${keys.map(({ name }) => name).join(', ')}` : ''
 	const schema = { type: 'array', items: { type: 'string', enum: terms }, minItems: 1 } as const
 	return [
 		parameter('sort', schema, `Sort order${order}; \`-\` means descending`, {

@@ -221,7 +221,7 @@ export function selectionOf({ visible, selections }: CrudPlan, given: unknown): 
 }
 
 /** The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total. */
-function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonly Order[] {
+function orderOf({ keys, sortable }: CrudPlan, terms: readonly string[]): readonly Order[] {
 	const order: Order[] = []
 	for (const term of terms) {
 		const descending = term.startsWith('-') && !sortable.has(term)
@@ -230,9 +230,13 @@ function orderOf({ key, sortable }: CrudPlan, terms: readonly string[]): readonl
 			throw badQuery('sort', 'repeated', 'names a field more than once')
 		order.push({ field: field.name, descending })
 	}
-	const keyAt = order.findIndex(({ field }) => field === key.field.name)
-	if (keyAt !== -1) return order.slice(0, keyAt + 1)
-	return [...order, { field: key.field.name, descending: order.at(-1)?.descending ?? false }]
+	const places = keys.map(({ field }) => order.findIndex((term) => term.field === field.name))
+	// Behind the whole key, a term changes nothing.
+	if (keys.length > 0 && !places.includes(-1)) return order.slice(0, Math.max(...places) + 1)
+	const descending = order.at(-1)?.descending ?? false
+	for (const [at, { field }] of keys.entries())
+		if (places[at] === -1) order.push({ field: field.name, descending })
+	return order
 }
 
 function fieldNamed(place: string, name: string, fields: FieldMap): CrudField {

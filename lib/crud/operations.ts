@@ -26,6 +26,7 @@ import { type CrudQuery, QueryParams, selectionOf } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
+import { wholeId } from './record-id.ts'
 import type { Scope } from './scope.ts'
 import {
 	changeWithin,
@@ -107,14 +108,22 @@ function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 
 function read(view: CrudView, segment: unknown): unknown {
 	const exchange = exchangeOf(view, 'read')
+	const given = givenId(view, segment, exchange)
 	// The fast path: most reads have no parameters.
-	if (view[FACTS].isPlainRead && exchange.queryText === '') return readRecord(view, segment)
-	return readWithParameters(view, segment, exchange)
+	if (view[FACTS].isPlainRead && exchange.queryText === '') return readRecord(view, given)
+	return readWithParameters(view, given, exchange)
 }
 
-async function readWithParameters(view: CrudView, segment: unknown, exchange: Exchange): Promise<unknown> {
+/** The id in a URL. Of several values, it is the segment as it was sent: decoded, a comma within a value would be lost. */
+function givenId(view: CrudView, segment: unknown, exchange: Exchange): unknown {
+	if (view[FACTS].plan.keys.length < 2) return segment
+	const [path = ''] = exchange.target().split('?', 1)
+	return path.split('/').findLast((sent) => decodeURIComponent(sent) === segment)
+}
+
+async function readWithParameters(view: CrudView, given: unknown, exchange: Exchange): Promise<unknown> {
 	const { plan } = view[FACTS]
-	const id = checkedId(view, segment)
+	const id = checkedId(view, given)
 	beginRecordState(view, exchange)
 	const answer = await translateModelErrors(view, 'read', () => view.read(id))
 	if (answer === null || answer === undefined) throw new RestError('not_found')
@@ -135,8 +144,8 @@ async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
 			? translateModelErrors(view, 'create', () => view.create(values))
 			: createWithin(view, scope, checkedChanges(plan, values)),
 	)
-	if (state.createdId !== undefined)
-		view.header('Location', recordUrl(exchange.incoming, exchange.mount?.path ?? [], state.createdId))
+	if (state.createdSegment !== undefined)
+		view.header('Location', recordUrl(exchange.incoming, exchange.mount?.path ?? [], state.createdSegment))
 	return recordAnswer(view, answer)
 }
 
@@ -147,11 +156,11 @@ async function change(
 	bodies: BodyReader,
 ): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
-	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, operation)
+	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, operation)
-	const values = await bodies.read(bodyOf(exchange, operation, scope, id))
+	const values = await bodies.read(bodyOf(exchange, operation, scope, wholeId(plan, id, scope)))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
 	// An override may pass other values to `super`, so `super` checks them again.
 	const answer = await (overridden.has(operation)
@@ -161,8 +170,8 @@ async function change(
 }
 
 async function remove(view: CrudView, segment: unknown): Promise<unknown> {
-	const id = checkedId(view, segment)
 	const exchange = exchangeOf(view, 'remove')
+	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'remove')
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
@@ -192,7 +201,7 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 }
 
 export function stateOf(selection: Selection): RequestState {
-	return { selection, needed: [], version: undefined, createdId: undefined, page: undefined }
+	return { selection, needed: [], version: undefined, createdSegment: undefined, page: undefined }
 }
 
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */

@@ -3,10 +3,11 @@
  * read it.
  */
 import { nearest, optionsOf, type Values } from '../base/options.ts'
+import { keyNames } from '../models/key.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
 import { type CrudOperation, type CrudOptions, READERS } from './options.ts'
-import { idReader } from './value-from-text.ts'
+import { idParser, type KeyReader, keyReaders } from './record-id.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
 
@@ -16,7 +17,9 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly model: Model
 	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
-	readonly key: CrudField
+	/** The fields of the key, in its order; empty if the records can only be listed. */
+	readonly keys: readonly CrudField[]
+	readonly keyReaders: readonly KeyReader[]
 	readonly isKeyVisible: boolean
 	readonly visible: FieldMap
 	readonly filterable: FieldMap
@@ -28,8 +31,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
 	readonly selections: Selections
-	/** Parses a URL segment as an id; `undefined` if it can't be one. */
-	readonly idOf: (segment: string) => string | undefined
+	/** Returns an id in canonical form; `undefined` for a text that can't be one. */
+	readonly idOf: KeyReader
 }
 
 /**
@@ -66,9 +69,8 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 			`${owner}: searchable has ${searchable.size} fields, and each word of a search is looked for in all of them: raise maxTextTerms, which is ${maxTextTerms}`,
 		)
 	const updatable = named('updatable', given.updatable)
-	const keys = filtered(fields, ({ field }) => field.name === model.key)
-	const [key] = keys.values()
-	if (key === undefined) throw new TypeError(`${owner}: ${model.name} has no field for its key, ${model.key}`)
+	const keys = keysOf(owner, model, fields)
+	const readers = keyReaders(keys)
 	const version = versionOf(owner, model, given.version, fields)
 	const creatable = named('creatable', given.creatable ?? given.updatable)
 	const whyUnwritable = (field: Field) =>
@@ -76,18 +78,29 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		(field === version?.field && 'is the version, which every change increments')
 	refuse(owner, 'creatable', creatable, whyUnwritable)
 	refuse(owner, 'updatable', updatable, whyUnwritable)
-	refuse(owner, 'updatable', updatable, ({ name }) => name === model.key && 'is the key, which never changes')
+	refuse(
+		owner,
+		'updatable',
+		updatable,
+		({ name }) => keyNames(model).includes(name) && 'is the key, which never changes',
+	)
 	return {
-		...{ owner, model, fields, visible, sortable, searchable, updatable, version, key },
+		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
-		isKeyVisible: visible.has(key.name),
+		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
 		// Without a default, clients must give the key, so it is always creatable.
-		creatable: key.field.hasDefault || key.field.generated ? creatable : new Map([...keys, ...creatable]),
-		allow: allowed(owner, model, given.allow),
+		creatable: new Map([
+			...keys
+				.filter(({ field }) => !field.hasDefault && !field.generated)
+				.map((key) => [key.name, key] as const),
+			...creatable,
+		]),
+		allow: allowed(owner, model, options.allow === undefined && keys.length === 0 ? ['list'] : given.allow),
 		ignoreQuery: new Set(given.ignoreQuery),
 		selections: new Selections([...visible.values()], version),
-		idOf: idReader(key.field),
+		keyReaders: readers,
+		idOf: idParser(readers),
 	}
 }
 
@@ -152,6 +165,14 @@ function filtered(fields: FieldMap, holds: (field: CrudField) => boolean): Field
 	return new Map([...fields].filter(([, field]) => holds(field)))
 }
 
+function keysOf(owner: string, model: Model, fields: FieldMap): CrudField[] {
+	return keyNames(model).map((name) => {
+		const key = [...fields.values()].find(({ field }) => field.name === name)
+		if (key === undefined) throw new TypeError(`${owner}: ${model.name} has no field for its key, ${name}`)
+		return key
+	})
+}
+
 function isOrdered(type: FieldType): boolean {
 	return type !== 'json' && type !== 'bytes' && type !== 'other'
 }
@@ -194,7 +215,7 @@ function versionOf(
 	if (version === undefined) return undefined
 	const { type, nullable, generated } = version.field
 	const fits = (type === 'integer' || type === 'bigint') && !nullable && !generated
-	if (fits && version.field.name !== model.key) return version
+	if (fits && !keyNames(model).includes(version.field.name)) return version
 	throw new TypeError(
 		`${owner}: version: ${version.name} must be a column of whole numbers that is not null, not generated and not the key`,
 	)
@@ -205,6 +226,11 @@ function allowed(
 	model: Model,
 	operations: readonly CrudOperation[],
 ): ReadonlySet<CrudOperation> {
+	const [needsKey] = operations.filter((one) => one !== 'list')
+	if (needsKey !== undefined && keyNames(model).length === 0)
+		throw new TypeError(
+			`${owner}: allow: ${model.name} has no key, so its records can only be listed, and ${needsKey} can't be allowed: open it with { key: […] }`,
+		)
 	const write = operations.find((one) => one !== 'list' && one !== 'read')
 	if (model.readOnly && write !== undefined)
 		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)

@@ -69,7 +69,7 @@ export async function createConditionally<T>(
 		const isKeyTaken =
 			cause instanceof ModelError &&
 			cause.kind === 'unique' &&
-			cause.fields.includes(view[FACTS].plan.model.key)
+			view[FACTS].plan.keys.every(({ field }) => cause.fields.includes(field.name))
 		if (isKeyTaken && conditions?.noneMatch === '*') throw new RestError('precondition_failed')
 		throw error
 	}

@@ -16,6 +16,7 @@ import {
 	type Value,
 } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
+import { joinId } from '../wire/record-id.ts'
 import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
 import { keysetCursor, offsetCursor } from './cursor.ts'
 import { allOf } from './filter.ts'
@@ -23,6 +24,7 @@ import type { CrudQuery } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import { idSegment, wholeId } from './record-id.ts'
 import { EVERYTHING, readScope, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { givenChanges } from './value-from-json.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
@@ -44,9 +46,16 @@ async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope
 	return readScope(view[FACTS].plan, await view.scope(operation))
 }
 
-/** The id in the key's canonical form. @throws RestError `not_found` for a value that can't be a key */
+/**
+ * The id in the key's canonical form. If a scope may complete it, it is checked later, by `wholeId`.
+ *
+ * @throws RestError `not_found` for a value that can't be a key
+ */
 export function checkedId(view: CrudView, id: unknown): string {
-	const canonical = view[FACTS].plan.idOf(String(id))
+	const { isScoped, plan } = view[FACTS]
+	const text = Array.isArray(id) ? joinId(id.map(String)) : String(id)
+	if (isScoped && plan.keys.length > 1) return text
+	const canonical = plan.idOf(text)
 	if (canonical === undefined) throw NOT_FOUND
 	return canonical
 }
@@ -104,8 +113,9 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 }
 
 /** Reads a record for another operation, within the scope of that operation. */
-export async function readWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
+export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
+	const key = wholeId(view[FACTS].plan, id, scope)
 	const read = () => model.read(key, withNeeded(view), scope.where)
 	return presentRecord(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
 }
@@ -124,7 +134,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const create = () => model.create(all, withNeeded(view))
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
-	if (!Object.isFrozen(state)) state.createdId = created.id
+	if (!Object.isFrozen(state)) state.createdSegment = idSegment(view[FACTS].plan, created.id, scope)
 	return recordOf(view, created.id, created.json, created.version)
 }
 
@@ -170,11 +180,12 @@ export async function changeRecord(
 export async function changeWithin(
 	view: CrudView,
 	operation: WriteOperation,
-	key: string,
+	id: string,
 	scope: Scope,
 	changes: Changes,
 ): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
+	const key = wholeId(view[FACTS].plan, id, scope)
 	const { version } = view[STATE]
 	const { where } = scope
 	refuseLeaving(changes, scope)
@@ -194,8 +205,9 @@ export async function removeRecord(view: CrudView, id: string): Promise<CrudReco
 	return removeWithin(view, key, await resolveScope(view, 'remove'))
 }
 
-export async function removeWithin(view: CrudView, key: string, scope: Scope): Promise<CrudRecord> {
+export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
+	const key = wholeId(view[FACTS].plan, id, scope)
 	const { version } = view[STATE]
 	const remove = () => model.delete(key, withNeeded(view), { where: scope.where, version })
 	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope))

@@ -3,6 +3,7 @@
  * strings. A problem is noted as a detail that says what would be valid.
  */
 
+import { shortestTimestamp } from '../models/key.ts'
 import type { Field, FieldType, Value } from '../models/model.ts'
 import { INTEGER, isDate, isUuid, NUMBER } from '../validate/format.ts'
 import { note, noteChoices } from '../validate/problem.ts'
@@ -52,10 +53,14 @@ const EXACT_DIGITS = 15
 /**
  * Returns a parser of ids. It returns the id in canonical form (a uuid in lower case), or `undefined` for a text that can't
  * be a value of the key: such an id is 404 without a query.
+ *
+ * @param isAlone whether the id is this value alone, not one of several
  */
-export function idReader(key: Field): (text: string) => string | undefined {
+export function idReader(key: Field, isAlone = true): (text: string) => string | undefined {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
-	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text)
+	if (key.type === 'date') return dateFrom
+	if (key.type === 'timestamp') return timestampId
+	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text, isAlone)
 	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
 	const min = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))
 	const max = BigInt(key.max ?? bits - 1n)
@@ -71,9 +76,9 @@ export function idReader(key: Field): (text: string) => string | undefined {
 	}
 }
 
-function textId({ maxLength, choices }: Field, text: string): string | undefined {
+function textId({ maxLength, choices }: Field, text: string, isAlone: boolean): string | undefined {
 	// No URL can name these: clients resolve dot segments, and a path can't contain control characters.
-	if (/^\.{0,2}$|[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
+	if ((isAlone && /^\.{0,2}$/.test(text)) || /[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
 	if (choices !== undefined && !choices.includes(text)) return undefined
 	if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength) return undefined
 	return text
@@ -132,6 +137,11 @@ function formattedValue(type: FieldType, text: string): string | undefined {
 /** A day of the calendar, in the years 1 to 9999. */
 function dateFrom(text: string): string | undefined {
 	return isDate(text) && !text.startsWith('0000') ? text : undefined
+}
+
+function timestampId(text: string): string | undefined {
+	const utc = timestampFrom(text)
+	return utc && shortestTimestamp(utc)
 }
 
 /**

@@ -32,7 +32,8 @@ export interface RequestState {
 	needed: readonly CrudField[]
 	/** The version that the record must have for a change. */
 	version: string | undefined
-	createdId: string | undefined
+	/** The last segment of the URL of the record that was created. */
+	createdSegment: string | undefined
 	/** The `meta` of the page that was read. */
 	page: PageMeta | undefined
 }

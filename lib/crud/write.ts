@@ -9,6 +9,7 @@ import { collectResults, type SchemaResults, syncResults } from '../validate/sta
 import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
+import { splitId } from '../wire/record-id.ts'
 import { truncatedName } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
@@ -25,7 +26,7 @@ export interface WriteBody {
 	/** Whether values are texts, as in a form. */
 	readonly isText: boolean
 	readonly scope: Scope
-	/** The id of the URL; `undefined` for a new record. */
+	/** The id of the whole key; `undefined` for a new record. */
 	readonly id: string | undefined
 }
 
@@ -111,20 +112,24 @@ export class BodyReader {
 	/** Notes a problem for each field that can't be written, and for an id that differs from the URL's. */
 	#noteUnwritable(given: WriteBody, problems: Detail[]): void {
 		const { body, scope, id } = given
-		const { key, visible, idOf } = this.#plan
+		const { keys, keyReaders, visible } = this.#plan
 		const writable = this.#writable(given)
+		const values = id === undefined ? undefined : splitId(id, keys.length)
 		for (const name of Object.keys(body)) {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
 			// The same message for hidden and unknown fields, so that clients can't find out which names exist.
-			if (!visible.has(name))
+			if (!visible.has(name)) {
 				problems.push({
 					field: truncatedName(name),
 					code: 'unknown',
 					message: 'is not a field that can be written',
 				})
-			else if (name === key.name && id !== undefined && idOf(idText(body[name])) !== id)
+				continue
+			}
+			const at = keys.findIndex((key) => key.name === name)
+			if (at !== -1 && values !== undefined && keyReaders[at]?.(idText(body[name])) !== values[at])
 				problems.push({ field: name, code: 'id', message: 'must be the id in the URL' })
 		}
 	}
@@ -161,7 +166,8 @@ export class BodyReader {
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
 		// With a key that isn't a valid id, the record would have no URL.
-		if (name === this.#plan.key.name && this.#plan.idOf(idText(value)) === undefined)
+		const keyAt = this.#plan.keys.findIndex((key) => key.name === name)
+		if (keyAt !== -1 && this.#plan.keyReaders[keyAt]?.(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
 		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// Forms send an empty text for an empty input.

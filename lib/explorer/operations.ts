@@ -87,13 +87,13 @@ export async function recordPathAt(
 		const isRecord = method === 'GET' && params.length === 1 && lengthOf(path) === segments.length + 1
 		if (!isRecord || param === undefined || !path.endsWith(`/{${param.name}}`)) continue
 		if (!(await caller.may(mount, action))) return undefined
-		return `${prefix}${path.slice(0, path.lastIndexOf('/'))}/{${keyOf(mount, list) ?? param.name}}`
+		return `${prefix}${path.slice(0, path.lastIndexOf('/'))}/${(keyOf(mount, list) ?? [param.name]).map((name) => `{${name}}`).join()}`
 	}
 	return undefined
 }
 
-/** The field that identifies a record, if the list declares it. */
-function keyOf(mount: Mount, list: Action | undefined): string | undefined {
+/** The fields that identify a record, if the list declares them. */
+function keyOf(mount: Mount, list: Action | undefined): readonly string[] | undefined {
 	const pages = endpointsOf(mount).filter(({ action, shape }) => action === list && shape.answer.isPage)
 	return pages[0]?.shape.answer.key
 }

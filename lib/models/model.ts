@@ -73,6 +73,8 @@ export interface Field {
 	 * searchable, and has no operators that match parts or ignore case.
 	 */
 	readonly wholeOnly?: boolean | undefined
+	/** Whether a `timestamp` is written with all its digits, because it is part of the key. */
+	readonly allDigits?: boolean | undefined
 }
 
 /**
@@ -155,7 +157,7 @@ export interface Found {
 
 /** A new record. */
 export interface Created extends Found {
-	/** The new record's key as text, as in a URL before percent-encoding. */
+	/** The new record's id: see `Model`. */
 	readonly id: string
 }
 
@@ -171,7 +173,7 @@ export interface Guard {
 export interface ListQuery {
 	readonly selection: Selection
 	readonly where: Condition | undefined
-	/** At least one term; the last is the key's. */
+	/** The last terms are the key's. Empty only if there is no key, and the client asks for no order. */
 	readonly order: readonly Order[]
 	/** 1 or more. */
 	readonly limit: number
@@ -202,8 +204,9 @@ export interface Listed {
 }
 
 /**
- * A store of records of one kind. An id is the key as text in its shortest form (digits, lower-case uuid, text as it is);
- * ids that the key's type can't hold are never passed.
+ * A store of records of one kind. An id is the key as text in its shortest form (digits, lower-case uuid, text as it is,
+ * `2026-11-20T13:45:00.123Z` with at least three digits after the second); of several fields, these texts
+ * percent-encoded and joined by commas: `7,herb` (see `splitId`). Ids that the key's types can't hold are never passed.
  *
  * @throws ModelError by every method, if the store refuses or can't be reached
  */
@@ -211,8 +214,12 @@ export interface Model {
 	/** Name for messages to programmers, such as the table's. */
 	readonly name: string
 	readonly fields: readonly Field[]
-	/** Name of the key field, an `integer`, `bigint`, `uuid` or `text`. */
-	readonly key: string
+	/**
+	 * Names of the key's fields, in the order of the primary key; each is an `integer`, `bigint`, `uuid`, `text`, `date` or
+	 * `timestamp`. A single one may be given without a list. Empty if records have no key: then only `list` and `count`
+	 * are called, and `order` may be empty.
+	 */
+	readonly key: string | readonly string[]
 	/** Whether records can't be changed, as in a view. */
 	readonly readOnly: boolean
 	/** A page of the matching records. */

@@ -26,13 +26,14 @@ export function pathOf(target: string): string {
  * router in front has removed (Express, Connect).
  *
  * @param path the segments of the handler's path
+ * @param segment the record's own segment, percent-encoded
  */
 export function recordUrl(
 	incoming: Pick<Incoming, 'originalUrl' | 'url'>,
 	path: readonly string[],
-	id: string,
+	segment: string,
 ): string {
-	return `${routerPrefix(incoming)}/${[...path, id].map(encodeURIComponent).join('/')}`
+	return `${routerPrefix(incoming)}/${[...path.map(encodeURIComponent), segment].join('/')}`
 }
 
 /** The part of the path that a router in front has removed (Express, Connect): `/api`; usually empty. */

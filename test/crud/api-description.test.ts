@@ -163,7 +163,7 @@ describe('a record’s schema', (test) => {
 			undefined,
 			'list',
 		).answer
-		assert.equal([schema.items?.title, isPage, key, isOpen], ['BlogArticle', true, 'id', true])
+		assert.equal([schema.items?.title, isPage, key, isOpen], ['BlogArticle', true, ['id'], true])
 		class Counting extends Own {
 			override docs = { list: { answer: z.object({ count: z.number() }) } }
 		}

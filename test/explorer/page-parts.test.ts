@@ -255,8 +255,16 @@ describe('explorer: URLs of lists', (test) => {
 	})
 
 	test("a record's URL is below its list, unless no path can hold its key", () => {
-		const urls = ['..', '.', '', 'a/b', '...'].map((key) => list.recordUrl('/herbs/{id}', key))
+		const urls = ['..', '.', '', 'a/b', '...'].map((id) =>
+			list.recordUrl('/herbs/{id}', new Map([['id', id]])),
+		)
 		assert.equal(urls, [undefined, undefined, undefined, '/herbs/a%2Fb', '/herbs/...'])
+		const row = new Map([
+			['bed', 'a,b'],
+			['herb', ''],
+		])
+		assert.is(list.recordUrl('/beds/{bed},{herb}', row), '/beds/a%2Cb,')
+		assert.is(list.recordUrl('/beds/{bed},{gone}', row), undefined)
 	})
 
 	test('the next page is taken from Link', () => {

@@ -1,7 +1,7 @@
 /** Reads the query of a list from its URL, and makes URLs with a changed query. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
-import { type JsonValue, RawNumber } from './json-value.ts'
+import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
 import { pathOf } from './path.ts'
 
 /** The query features of a list. */
@@ -107,12 +107,25 @@ export function toggledSort(url: string, field: string): string {
 	return withParameter(url, 'sort', current.isDescending ? '' : `-${field}`)
 }
 
-/** The URL of a record; `undefined` if its key can't be a path segment. */
-export function recordUrl(path: string | undefined, key: JsonValue | undefined): string | undefined {
-	if (path === undefined || (typeof key !== 'string' && !(key instanceof RawNumber))) return undefined
-	const segment = encodeURIComponent(plainText(key))
+/** The placeholders at the end of a record's path, one for each field of the key: `/{article},{tag}`. */
+const PLACEHOLDERS = /(?:\{[^}]*\},?)+$/
+
+/** The fields of the key in a record's path. */
+export function keyFields(path = ''): string[] {
+	return [...(PLACEHOLDERS.exec(path)?.[0] ?? '').matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+}
+
+/** The URL of a row's record; `undefined` if its key can't be a path segment. */
+export function recordUrl(path: string | undefined, row: JsonValue): string | undefined {
+	const values = keyFields(path).map((name) => (isRecord(row) ? row.get(name) : undefined))
+	const parts: string[] = []
+	for (const value of values) {
+		if (typeof value !== 'string' && !(value instanceof RawNumber)) return undefined
+		parts.push(encodeURIComponent(plainText(value)))
+	}
 	// URLs resolve dot segments, even percent-encoded ones.
-	return /^\.{0,2}$/.test(segment) ? undefined : path.replace(/\{[^}]*\}$/, () => segment)
+	const segment = parts.join()
+	return /^\.{0,2}$/.test(segment) ? undefined : path?.replace(PLACEHOLDERS, () => segment)
 }
 
 /** The URL of the next page in a `Link` header (RFC 8288); `undefined` on the last one. */

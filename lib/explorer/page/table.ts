@@ -3,7 +3,7 @@ import type { App } from './app.ts'
 import { button, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
-import { type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
+import { keyFields, type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
 import { cellValue } from './value-view.ts'
 
 const MAX_COLUMNS = 60
@@ -13,13 +13,13 @@ const MAX_ROWS = 1_000
 export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
 	const all = columnsOf(rows)
 	const columns = all.slice(0, MAX_COLUMNS)
-	// The column of the key in the records' URLs.
-	const [, key] = /\{([^}]*)\}$/.exec(app.data.recordPath ?? '') ?? []
+	const [key] = keyFields(app.data.recordPath)
 	const name = app.data.crumbs.at(-1)?.text || 'Records'
 	const head = columns.map((column) => heading(app, column, features))
 	const body = rows.slice(0, MAX_ROWS).map((row) => {
-		const valueIn = (column: string) => (isRecord(row) ? row.get(column) : row)
-		return el('tr', {}, ...columns.map((column) => cell(app, valueIn(column), column === key)))
+		const url = recordUrl(app.data.recordPath, row)
+		const cells = columns.map((column) => cell(app, valueIn(row, column), column === key ? url : undefined))
+		return el('tr', {}, ...cells)
 	})
 	const table = el(
 		'table',
@@ -48,6 +48,10 @@ function columnsOf(rows: readonly JsonValue[]): string[] {
 	return [...names]
 }
 
+function valueIn(row: JsonValue, column: string): JsonValue | undefined {
+	return isRecord(row) ? row.get(column) : row
+}
+
 function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElement {
 	if (!sortable.has(column)) return el('th', { scope: 'col' }, column)
 	const { field, isDescending } = sortOf(app.url)
@@ -67,9 +71,8 @@ function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElem
 	return el('th', { scope: 'col', 'aria-sort': isSorted ? direction : undefined }, sort)
 }
 
-function cell(app: App, value: JsonValue | undefined, isKey: boolean): HTMLElement {
+function cell(app: App, value: JsonValue | undefined, url: string | undefined): HTMLElement {
 	const attributes = { class: value instanceof RawNumber && 'digits' }
-	const url = isKey ? recordUrl(app.data.recordPath, value) : undefined
 	if (url === undefined || value === undefined) return el('td', attributes, cellValue(value, app.data.roots))
 	return el('th', { ...attributes, scope: 'row' }, link(url, plainText(value), { class: 'clip' }))
 }

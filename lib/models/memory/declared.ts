@@ -8,11 +8,13 @@ import {
 	optional,
 	or,
 	type Readers,
+	refusal,
 	text,
 	unchecked,
 	wholeNumber,
 } from '../../base/options.ts'
 import { RawJson } from '../../wire/raw-json.ts'
+import { isKeyType, KEY_TYPES_TEXT } from '../key.ts'
 import type { Field, FieldType } from '../model.ts'
 import { storedOf } from './stored.ts'
 
@@ -61,7 +63,8 @@ const members = nested(
 	} satisfies Readers<MemoryField>,
 	'a type, or an object with one',
 )
-const KEY_TYPES: readonly FieldType[] = ['integer', 'bigint', 'uuid', 'text']
+/** Types for which the store makes a key that isn't given. */
+const GENERATED: readonly FieldType[] = ['integer', 'bigint', 'uuid']
 
 /**
  * Checks the declared fields.
@@ -72,29 +75,32 @@ const KEY_TYPES: readonly FieldType[] = ['integer', 'bigint', 'uuid', 'text']
 export function fieldsOf(
 	place: string,
 	declared: Readonly<Record<string, FieldType | MemoryField>>,
-	key: string,
+	key: readonly string[],
 ): DeclaredField[] {
 	if (typeof declared !== 'object' || declared === null) {
 		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
 	}
+	if (!Array.isArray(key)) throw refusal(`${place}: key`, 'a field or a list of fields', key)
 	const fields = Object.entries(declared).map(([name, given]) =>
-		fieldOf(`${place}: field ${name}`, name, given, name === key),
+		fieldOf(`${place}: field ${name}`, name, given, key),
 	)
-	const own = fields.find(({ name }) => name === key)
-	if (own === undefined) {
-		const names = nearest(String(key), Object.keys(declared))
-		throw new TypeError(`${place}: its key ${String(key)} is not one of its fields${names}`)
-	}
-	if (!KEY_TYPES.includes(own.type) || own.nullable) {
+	for (const [at, name] of key.entries()) {
+		const own = fields.find((field) => field.name === name)
+		if (own === undefined) {
+			const names = nearest(String(name), Object.keys(declared))
+			throw new TypeError(`${place}: its key ${String(name)} is not one of its fields${names}`)
+		}
+		if (key.indexOf(name) !== at) throw new TypeError(`${place}: its key names ${name} twice`)
+		if (isKeyType(own.type) && !own.nullable) continue
 		const found = own.nullable ? `nullable` : own.type
 		throw new TypeError(
-			`${place}: its key ${key} is ${found}; a key must be integer, bigint, uuid or text, and not nullable`,
+			`${place}: its key ${name} is ${found}; a key must be ${KEY_TYPES_TEXT}, and not nullable`,
 		)
 	}
 	return fields
 }
 
-function fieldOf(place: string, name: string, declared: unknown, isKey: boolean): DeclaredField {
+function fieldOf(place: string, name: string, declared: unknown, key: readonly string[]): DeclaredField {
 	const given = members(place, typeof declared === 'string' ? { type: declared } : declared)
 	const { type, nullable, generated, default: initial, maxLength, choices, min, max } = given
 	if (maxLength !== undefined && type !== 'text')
@@ -103,7 +109,8 @@ function fieldOf(place: string, name: string, declared: unknown, isKey: boolean)
 		throw new TypeError(`${place}: choices are for text, not for ${type}`)
 	if ((min !== undefined || max !== undefined) && !(type === 'integer' || type === 'bigint'))
 		throw new TypeError(`${place}: min and max are for integer and bigint, not for ${type}`)
-	const isGeneratedKey = isKey && type !== 'text'
+	const isKey = key.includes(name)
+	const isGeneratedKey = isKey && key.length === 1 && GENERATED.includes(type)
 	if (generated && initial === undefined && !isGeneratedKey) {
 		throw new TypeError(`${place} is generated, so it needs a default`)
 	}
@@ -115,6 +122,7 @@ function fieldOf(place: string, name: string, declared: unknown, isKey: boolean)
 		...(min === undefined ? {} : { min }),
 		...(max === undefined ? {} : { max }),
 		...(given.asText ? { asText: true } : {}),
+		...(isKey && type === 'timestamp' ? { allDigits: true } : {}),
 	}
 	return { ...field, initial: initialOf(place, initial, field) }
 }

@@ -1,4 +1,5 @@
 /** Writes records of a `MemoryModel` as JSON, each type as specified by `FieldType`. */
+import { keyText, shortestTimestamp } from '../key.ts'
 import type { Field, Selection } from '../model.ts'
 import type { Store } from './store.ts'
 import { type Stored, shortestDecimal, wireTimestamp } from './stored.ts'
@@ -34,10 +35,10 @@ export function exactJson(value: Stored, field: Field): string {
 export function identityOf(value: Exclude<Stored, null>, field: Field): string {
 	if (value instanceof Uint8Array) return base64(value)
 	if (field.type === 'decimal') return shortestDecimal(String(value))
-	return String(value)
+	return keyText(value, field.type)
 }
 
-function writeOf({ type, asText }: Field): Write {
+function writeOf({ type, asText, allDigits }: Field): Write {
 	switch (type) {
 		case 'boolean':
 		case 'integer':
@@ -52,7 +53,8 @@ function writeOf({ type, asText }: Field): Write {
 		case 'bytes':
 			return (value) => (value instanceof Uint8Array ? `"${base64(value)}"` : 'null')
 		case 'timestamp':
-			return (value) => `"${wireTimestamp(String(value))}"`
+			return (value) =>
+				`"${allDigits === true ? shortestTimestamp(String(value)) : wireTimestamp(String(value))}"`
 		default:
 			return (value) => JSON.stringify(value)
 	}

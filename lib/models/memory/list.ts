@@ -54,7 +54,12 @@ function pageOf(
 
 function orderedRows({ where, order }: ListQuery, compare: RowOrder, store: Store, layer: Layer): Ordered {
 	const [first] = order
-	const isByKey = first === undefined || first.field === store.key.name
+	const isByKey =
+		first === undefined ||
+		(store.keys.length > 0 &&
+			store.keys.every(
+				({ name }, at) => order[at]?.field === name && order[at]?.descending === first.descending,
+			))
 	const isReversed = isByKey && first?.descending === true
 	const name = order.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join()
 	const sorted = isByKey ? layer.rows() : layer.sorted(name, where === undefined ? compare : undefined)

@@ -33,7 +33,7 @@ import { change, insert, remove } from './write.ts'
 class LayerModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
-	readonly key: string
+	readonly key: readonly string[]
 	readonly readOnly: boolean
 	readonly #store: Store
 	readonly #layer: Layer
@@ -46,8 +46,8 @@ class LayerModel implements Model {
 	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
 		this.name = name
 		this.fields = store.publicFields
-		this.key = store.key.name
-		this.readOnly = readOnly
+		this.key = store.keys.map(({ name }) => name)
+		this.readOnly = readOnly || store.keys.length === 0
 		this.#store = store
 		this.#layer = layer
 		this.#mutex = new Mutex(timeoutSeconds)
@@ -165,18 +165,26 @@ export interface MemoryModelOptions {
 	/** The fields by name, each a type, or an object with `type` and more: `{ type: 'text', maxLength: 200 }`. */
 	readonly fields: Readonly<Record<string, FieldType | MemoryField>>
 	/**
-	 * The key field. New records get the next number (`integer`, `bigint`) or a random uuid unless one is given; a `text`
-	 * key must always be given.
+	 * The key field, or several that identify a record together; `[]` if none does: then the records can only be listed. A
+	 * new record gets the next number (`integer`, `bigint`) or a random uuid as its key unless one is given; any other key,
+	 * and one of several fields, must always be given.
 	 */
-	readonly key: string
+	readonly key: string | readonly string[]
 	/**
 	 * Unique constraints, each a list of fields: `[['email'], ['author', 'slug']]`.
 	 *
 	 * @default none
 	 */
 	readonly unique?: readonly (readonly string[])[]
-	/** Foreign keys: fields that hold a key of another model, or of this one (`'itself'`). @default none */
-	readonly references?: readonly { readonly field: string; readonly model: MemoryModel | 'itself' }[]
+	/**
+	 * Foreign keys: a field, or a list of them, with the key of another model, or of this one (`'itself'`).
+	 *
+	 * @default none
+	 */
+	readonly references?: readonly {
+		readonly field: string | readonly string[]
+		readonly model: MemoryModel | 'itself'
+	}[]
 	/** The first records. Timestamps and dates may be a Date, `json` any value that JSON can represent. @default none */
 	readonly rows?: readonly Readonly<Record<string, unknown>>[]
 	/** Whether records can't be changed, as in a view. @default false */
@@ -207,7 +215,7 @@ export class MemoryModel extends LayerModel {
 		const place = `MemoryModel '${name}'`
 		const { fields, key, unique, references, rows, readOnly, timeoutSeconds } = optionsOf(place, options, {
 			fields: unchecked<MemoryModelOptions['fields']>,
-			key: unchecked<string>,
+			key: unchecked<string | readonly string[]>,
 			unique: or(listOf("a list of lists: [['email']]", listOf('a list of fields', text), 0), []),
 			references: or(
 				listOf('a list', unchecked<NonNullable<MemoryModelOptions['references']>[number]>, 0),
@@ -217,14 +225,15 @@ export class MemoryModel extends LayerModel {
 			readOnly: or(flag, false),
 			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 5),
 		})
-		const store = new Store(place, fieldsOf(place, fields, key), key, unique)
+		const keys = typeof key === 'string' ? [key] : key
+		const store = new Store(place, fieldsOf(place, fields, keys), keys, unique)
 		super(name, store, store.layer, readOnly, timeoutSeconds)
 		this.#store = store
 		for (const { field, model } of references) {
 			if (model !== 'itself' && !isMemoryModel(model)) {
 				throw new TypeError(`${place}: references of ${field} need model: a MemoryModel, or 'itself'`)
 			}
-			store.refer(field, model === 'itself' ? store : model.#store)
+			store.refer(typeof field === 'string' ? [field] : field, model === 'itself' ? store : model.#store)
 		}
 		for (const [index, row] of rows.entries()) {
 			try {

@@ -7,8 +7,8 @@ const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
 
 /** A foreign key. */
 export interface Reference {
-	readonly index: number
-	readonly field: DeclaredField
+	readonly indexes: readonly number[]
+	readonly fields: readonly DeclaredField[]
 	readonly store: Store
 }
 
@@ -23,32 +23,43 @@ export class Store {
 	readonly fields: readonly DeclaredField[]
 	/** The fields without their defaults, as `Model.fields`. */
 	readonly publicFields: readonly Field[]
-	readonly key: DeclaredField
-	readonly keyIndex: number
+	/** Empty if the records can only be listed. */
+	readonly keys: readonly DeclaredField[]
+	readonly keyIndexes: readonly number[]
 	readonly uniques: readonly Unique[]
 	readonly references: Reference[] = []
 	/** References of all stores to this one. */
-	readonly referrers: { readonly from: Store; readonly index: number }[] = []
+	readonly referrers: { readonly from: Store; readonly reference: Reference }[] = []
 	readonly layer: Layer
 	readonly #indexes: ReadonlyMap<string, number>
 	#serial = 0n
+	#rows = 0
 
 	constructor(
 		name: string,
 		fields: readonly DeclaredField[],
-		key: string,
+		key: readonly string[],
 		uniques: readonly (readonly string[])[],
 	) {
 		this.name = name
 		this.fields = fields
 		this.publicFields = fields.map(({ initial: _, ...field }) => Object.freeze(field))
 		this.#indexes = new Map(fields.map((field, index) => [field.name, index]))
-		this.key = this.field(key)
-		this.keyIndex = this.indexOf(key)
+		this.keys = key.map((each) => this.field(each))
+		this.keyIndexes = key.map((each) => this.indexOf(each))
 		this.uniques = uniques.map((names) => ({ names, indexes: names.map((each) => this.indexOf(each)) }))
-		const { keyIndex } = this
-		const compare = comparisonOf(this.key.type)
-		this.layer = new Layer((a, b) => compare(a[keyIndex] ?? null, b[keyIndex] ?? null))
+		const terms = this.keys.map(({ type }, at) => ({
+			index: this.keyIndexes[at] ?? 0,
+			compare: comparisonOf(type),
+		}))
+		this.layer = new Layer((a, b) => {
+			for (const { index, compare } of terms) {
+				const order = compare(a[index] ?? null, b[index] ?? null)
+				if (order !== 0) return order
+			}
+			// Without a key, rows stay in the order in which they were stored.
+			return key.length === 0 ? -1 : 0
+		})
 	}
 
 	has(name: string): boolean {
@@ -67,15 +78,24 @@ export class Store {
 		return this.fields[this.indexOf(name)] as DeclaredField // `indexOf` throws for an unknown name
 	}
 
-	/** @throws TypeError when there is no such field, or its type differs from that of the key it refers to */
-	refer(name: string, store: Store): void {
-		const index = this.indexOf(name)
-		const [own, other] = [this.field(name).type, store.key.type]
-		if (own !== other && !(NUMBERS.has(own) && NUMBERS.has(other))) {
-			throw new TypeError(`${this.name}: ${name} is ${own}, but the key that it refers to is ${other}`)
+	/** @throws TypeError when there is no such field, or the types differ from those of the key that they refer to */
+	refer(names: readonly string[], store: Store): void {
+		const fields = names.map((name) => this.field(name))
+		const [own, other] = [fields, store.keys].map((all) => all.map(({ type }) => type))
+		if (own?.length !== other?.length || !own?.every((type, at) => isSameType(type, other?.[at]))) {
+			throw new TypeError(
+				`${this.name}: ${names.join(', ')} is ${own?.join(', ')}, but the key that it refers to is ${other?.join(', ') || 'none'}`,
+			)
 		}
-		this.references.push({ index, field: this.field(name), store })
-		store.referrers.push({ from: this, index })
+		const reference = { indexes: names.map((name) => this.indexOf(name)), fields, store }
+		this.references.push(reference)
+		store.referrers.push({ from: this, reference })
+	}
+
+	/** An id for a row without a key. */
+	rowId(): string {
+		this.#rows += 1
+		return `row ${this.#rows}`
 	}
 
 	/** The next serial number; as in a database, it is used up even if its record is rolled back. */
@@ -90,6 +110,10 @@ export class Store {
 		const number = BigInt(key)
 		if (number > this.#serial) this.#serial = number
 	}
+}
+
+function isSameType(own: string, other: string | undefined): boolean {
+	return own === other || (NUMBERS.has(own) && other !== undefined && NUMBERS.has(other))
 }
 
 /** Maximum number of cached sorted copies: each has a reference to every row. */

@@ -1,6 +1,7 @@
 /** Changes of a `MemoryModel`'s records: all values and constraints are checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
 import { nearest } from '../../base/options.ts'
+import { joinId } from '../../wire/record-id.ts'
 import { type Changes, DEFAULT, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { DeclaredField } from './declared.ts'
@@ -19,7 +20,7 @@ export function insert(given: Values, store: Store, layer: Layer): Row {
 	const values = store.fields.map((field) => storedOf(valueFor(field, given, store), field))
 	const row = { id: idOf(values, store), values }
 	place(row, undefined, store, layer)
-	store.skipTo(values[store.keyIndex] ?? null)
+	if (store.keys.length === 1) store.skipTo(values[store.keyIndexes[0] ?? 0] ?? null)
 	return row
 }
 
@@ -58,7 +59,11 @@ function leaveIndex(row: Row, store: Store, layer: Layer): void {
 }
 
 function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void {
-	if (row.id !== old?.id && layer.row(row.id) !== undefined) throw new ModelError('unique', [store.key.name])
+	if (row.id !== old?.id && layer.row(row.id) !== undefined)
+		throw new ModelError(
+			'unique',
+			store.keys.map(({ name }) => name),
+		)
 	const entries = store.uniques.map((unique) => {
 		const entry = entryOf(unique, row, store)
 		const holder = entry === undefined ? undefined : layer.holder(entry)
@@ -87,29 +92,35 @@ function entryOf(unique: Unique, { values }: Row, store: Store): string | undefi
 	return JSON.stringify(parts)
 }
 
-function checkReference(
-	{ index, field, store: target }: Reference,
-	row: Row,
-	store: Store,
-	layer: Layer,
-): void {
-	const value = row.values[index] ?? null
-	if (value === null) return
-	const id = identityOf(value, field)
-	if (target === store && id === row.id) return
+function checkReference(reference: Reference, row: Row, store: Store, layer: Layer): void {
+	const { fields, store: target } = reference
+	const id = referredId(reference, row.values)
+	if (id === undefined || (target === store && id === row.id)) return
 	const referred = (target === store ? layer : target.layer).row(id)
-	if (referred === undefined) throw new ModelError('foreign_key', [field.name])
+	if (referred === undefined)
+		throw new ModelError(
+			'foreign_key',
+			fields.map(({ name }) => name),
+		)
+}
+
+/** The id of the record that a row refers to; `undefined` if one of the fields is null. */
+function referredId({ indexes, fields }: Reference, values: readonly Stored[]): string | undefined {
+	const parts: string[] = []
+	for (const [at, field] of fields.entries()) {
+		const value = values[indexes[at] ?? 0] ?? null
+		if (value === null) return undefined
+		parts.push(identityOf(value, field))
+	}
+	return joinId(parts)
 }
 
 function isReferred(row: Row, store: Store, layer: Layer): boolean {
-	return store.referrers.some(({ from, index }) => {
+	return store.referrers.some(({ from, reference }) => {
 		const rows = (from === store ? layer : from.layer).rows()
-		const field = from.fields[index]
-		return rows.some(({ id, values }) => {
-			const value = values[index] ?? null
-			if (value === null || field === undefined || (from === store && id === row.id)) return false
-			return identityOf(value, field) === row.id
-		})
+		return rows.some(
+			({ id, values }) => !(from === store && id === row.id) && referredId(reference, values) === row.id,
+		)
 	})
 }
 
@@ -121,9 +132,13 @@ function increment(values: Stored[], old: Row, version: string, store: Store): v
 }
 
 function idOf(values: readonly Stored[], store: Store): string {
-	const value = values[store.keyIndex] ?? null
-	if (value === null) throw new ModelError('not_null', [store.key.name])
-	return identityOf(value, store.key)
+	if (store.keys.length === 0) return store.rowId()
+	const parts = store.keys.map((field, at) => {
+		const value = values[store.keyIndexes[at] ?? 0] ?? null
+		if (value === null) throw new ModelError('not_null', [field.name])
+		return identityOf(value, field)
+	})
+	return joinId(parts)
 }
 
 function valueFor(field: DeclaredField, given: Values, store: Store): unknown {

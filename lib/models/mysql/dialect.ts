@@ -7,7 +7,7 @@ import {
 	type Sql,
 	type TextMatch,
 } from '../sql/dialect.ts'
-import { ALIAS, type Column, columnName, type Table, tableName } from '../sql/table.ts'
+import { ALIAS, type Column, columnName, type Table, tableName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
@@ -25,7 +25,6 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		returningAlias: '',
 		comparesRows: false,
 		skipsSilently: false,
-		gathers: true,
 		// A Galera node without a majority rejects only statements that use a table.
 		takesReads: `select 1 from ${name} limit 0`,
 		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${name} limit 0)`,
@@ -47,8 +46,8 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		},
 		matches: writeMatches,
 		keyIn: writeKeyIn,
-		...(isText(table) ? { keyIs: (sql, key, alias, id) => writeKeyIn(sql, key, alias, [id]) } : {}),
-		exactly: (sql, column, alias, text) => writeKeyIn(sql, column, alias, [text]),
+		...(hasTextKey(table) ? { keyIs: (sql, key, alias, text) => writeExactIn(sql, key, alias, [text]) } : {}),
+		exactly: (sql, column, alias, text) => writeExactIn(sql, column, alias, [text]),
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
 		list: (sql, parts) => lists.write(sql, parts),
@@ -61,15 +60,16 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 
 /** Whether the key is not null and has a unique index. */
 function isKeyed({ isView, key, constraints, columns }: Table): boolean {
-	if (isView || columns.find(({ name }) => name === key)?.nullable !== false) return false
+	if (isView || key.length === 0) return false
+	if (columns.some(({ name, nullable }) => nullable && key.includes(name))) return false
 	return constraints.some(
-		({ kind, columns: [first, ...more] }) =>
-			(kind === 'primary' || kind === 'unique') && first === key && more.length === 0,
+		({ kind, columns: own }) =>
+			(kind === 'primary' || kind === 'unique') && own.length > 0 && own.every((name) => key.includes(name)),
 	)
 }
 
-function isText({ key, columns }: Table): boolean {
-	return columns.find(({ name }) => name === key)?.type === 'text'
+function hasTextKey({ key, columns }: Table): boolean {
+	return columns.some(({ name, type }) => type === 'text' && key.includes(name))
 }
 
 function recordOf(selected: readonly Selected[], alias: string): RecordSql {
@@ -113,12 +113,35 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 	sql.add(`${isLowered ? ')' : ''} escape '!'`)
 }
 
+/** Of several columns, by alternatives, whose number is padded to a power of two like the values of {@link writeIn}. */
+function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: readonly string[]): void {
+	const [only] = keys
+	if (keys.length === 1 && only !== undefined) {
+		writeExactIn(sql, only, alias, ids)
+		return
+	}
+	let width = 1
+	while (width < ids.length) width *= 2
+	let between = '('
+	for (let row = 0; row < width; row++) {
+		const id = ids[Math.min(row, ids.length - 1)] ?? ''
+		for (const [at, value] of valuesOfId(id, keys).entries()) {
+			sql.add(at === 0 ? `${between}(` : ' and ')
+			writeExactIn(sql, keys[at] as Column, alias, [String(value)])
+		}
+		sql.add(')')
+		between = ' or '
+	}
+	sql.add(')')
+}
+
 /** An exact `in`; see {@link writeIn}. */
-function writeKeyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
+function writeExactIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
 	const { type, charset, sql: columnSql } = mysqlColumn(key)
 	const ref = columnName(QUOTING, key, alias)
 	if (type !== 'text') {
-		writeIn(sql, ref, columnSql.placeholder, type === 'integer' ? ids.map(Number) : ids)
+		const given = type === 'integer' ? ids.map(Number) : type === 'timestamp' ? ids.map(columnSql.bind) : ids
+		writeIn(sql, ref, columnSql.placeholder, given)
 		return
 	}
 	const texts = ids.filter((id) => holds(charset, id)).map((id) => columnSql.bind(id))
@@ -161,7 +184,7 @@ const writeOneOf: Dialect['oneOf'] = (sql, column, alias, values, isExact) => {
 		return
 	}
 	if (isExact) {
-		writeKeyIn(sql, column, alias, possible.map(String))
+		writeExactIn(sql, column, alias, possible.map(String))
 		return
 	}
 	if (possible.every((value) => columnSql.placeholderOf?.(value) === undefined)) {

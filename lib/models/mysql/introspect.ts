@@ -7,7 +7,7 @@ import type { Driver } from '../sql/driver.ts'
 import { type Keyless, keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
-import { columnSql, type MysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
+import { columnSql, type MysqlColumn, mysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
 
@@ -83,7 +83,7 @@ export async function describe(
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
-	return { schema, name, columns, constraints, isView, primary, unique: uniqueColumns(indexes) }
+	return { schema, name, columns, constraints, isView, primary, unique: uniqueKeys(indexes) }
 }
 
 /** Compares names as binary: `information_schema` ignores case, but tables' names may differ only in case. */
@@ -139,14 +139,18 @@ function grouped(
 	return Array.from(groups, ([name, columns]) => ({ name, kind: kindOf(name), columns }))
 }
 
-/** Not-null columns with a unique index of their own. One on a prefix of a text counts too: it is even stricter. */
-function uniqueColumns(rows: readonly (readonly unknown[])[]): string[] {
-	const parts = new Map<unknown, number>()
-	for (const [index] of rows) parts.set(index, (parts.get(index) ?? 0) + 1)
-	const found = rows.filter(
-		([index, column, nullable]) => parts.get(index) === 1 && typeof column === 'string' && nullable !== 'YES',
-	)
-	return [...new Set(found.map(([, column]) => String(column)))]
+/**
+ * The columns of each unique index that has no nullable column and no expression. An index on a prefix of a text counts
+ * too: it is even stricter.
+ */
+function uniqueKeys(rows: readonly (readonly unknown[])[]): string[][] {
+	const groups = new Map<unknown, (readonly unknown[])[]>()
+	for (const row of rows) groups.set(row[0], [...(groups.get(row[0]) ?? []), row])
+	return [...groups.values()]
+		.filter((parts) =>
+			parts.every(([, column, nullable]) => typeof column === 'string' && nullable !== 'YES'),
+		)
+		.map((parts) => parts.map(([, column]) => String(column)))
 }
 
 function checkOf(name: string, clause: string, columns: readonly Column[]): Constraint {
@@ -155,12 +159,17 @@ function checkOf(name: string, clause: string, columns: readonly Column[]): Cons
 	return { name, kind: 'check', columns: named }
 }
 
-/** Adds the key. Without `returning`, the server reports only auto-increment keys: no other default is usable. */
-export function withTableKey(table: Described, key: string, { returnsInserted }: Server): Table {
+/**
+ * Adds the key. Without `returning`, the server reports only auto-increment keys, so no other default of the key is
+ * usable.
+ */
+export function withTableKey(table: Described, key: readonly string[], { returnsInserted }: Server): Table {
 	const result: Table = withKey(table, key)
 	if (returnsInserted) return result
-	const columns = table.columns.map((column) =>
-		column.name === key && !column.isAutoIncrement ? { ...column, hasDefault: false } : column,
+	const columns = result.columns.map((column) =>
+		key.includes(column.name) && !mysqlColumn(column).isAutoIncrement
+			? { ...column, hasDefault: false }
+			: column,
 	)
 	return { ...result, columns }
 }

@@ -19,6 +19,9 @@ import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBrea
 const FAR = 100
 const LARGE = 1000
 
+/** A column of the page of a table without a key: null in the row of an empty page, which only has the total. */
+const PRESENT = 'verbena present'
+
 /**
  * Writes and reads lists of limit + 1 records: each record's JSON and cursor, and the total. Not by an aggregate:
  * MariaDB truncates aggregates at `group_concat_max_len`, and MySQL's JSON aggregates have no order.
@@ -45,7 +48,7 @@ export class Lists {
 		const isKeyed = this.#isKeyed
 		sql.maxBytes = parts.maxBytes
 		sql.add(`select ${expressions.join(', ')}, ${this.#cursor(parts)}`)
-		if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key)} is null`)
+		if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key[0] ?? PRESENT)} is null`)
 		sql.add(' from ')
 		if (parts.total) writeCount(sql, parts)
 		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
@@ -112,7 +115,8 @@ function writeCount(sql: Sql, parts: ListParts): void {
  * key it selects whole rows. Without `straight_join`, the optimizer might read the whole table.
  */
 function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
-	sql.add(`(select ${isKeyed ? keyColumns(parts) : 'b.*'} from `)
+	const all = parts.table.key.length === 0 ? `b.*, 1 as ${quoteName(PRESENT)}` : 'b.*'
+	sql.add(`(select ${isKeyed ? keyColumns(parts) : all} from `)
 	writeSource(sql, parts, [parts.where, parts.after])
 	writeOrder(sql, parts, 'b')
 	writeLimit(sql, parts)
@@ -120,14 +124,15 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 		sql.add(parts.total ? ') b on true' : ') b')
 		return
 	}
-	const key = quoteName(parts.table.key)
+	const keys = parts.table.key.map((name) => quoteName(name))
 	sql.add(parts.total ? ') p on true left join ' : ') p straight_join ')
-	sql.add(`${tableName(sql.dialect, parts.table)} b on b.${key} = p.${key}`)
+	const isSame = keys.map((key) => `b.${key} = p.${key}`).join(' and ')
+	sql.add(`${tableName(sql.dialect, parts.table)} b on ${isSame}`)
 }
 
 /** The key and the sort columns, each once. */
 function keyColumns({ table, order }: ListParts): string {
-	const names = new Set([table.key, ...order.map(({ column }) => column.name)])
+	const names = new Set([...table.key, ...order.map(({ column }) => column.name)])
 	return Array.from(names, (name) => `b.${quoteName(name)}`).join(', ')
 }
 
@@ -141,7 +146,8 @@ function writeSource(
 }
 
 function writeOrder(sql: Sql, { order }: ListParts, alias: 'b' | 'p'): void {
-	sql.add(` order by ${order.map((term) => sql.dialect.orderTerm(term, alias)).join(', ')}`)
+	if (order.length > 0)
+		sql.add(` order by ${order.map((term) => sql.dialect.orderTerm(term, alias)).join(', ')}`)
 }
 
 /**
@@ -160,7 +166,7 @@ function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 
 /** An expression for the JSON array of a record's sort values. */
 function cursorOf(order: ListParts['order']): string {
-	const parts: Part[] = []
+	const parts: Part[] = order.length === 0 ? [{ text: '[' }] : []
 	let before = '['
 	for (const { column } of order) {
 		parts.push({ text: before })

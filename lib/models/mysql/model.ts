@@ -45,8 +45,8 @@ export class MysqlModel extends SqlModel {
 	}
 
 	/**
-	 * Opens each table of the pool's database whose primary key is one column of an integer, uuid or text type; returns the
-	 * models by table name. Open other tables, and views, one by one with `key`.
+	 * Opens each table of the pool's database; returns the models by table name. The records of a table without a primary
+	 * key can only be listed. Open views one by one with `key`.
 	 */
 	static async openAll(
 		database: MysqlDatabase,
@@ -58,8 +58,7 @@ export class MysqlModel extends SqlModel {
 		for (const listing of await unwrapped(listTables(driver, server, undefined))) {
 			if (listing.isView) continue
 			const found = await unwrapped(describe(driver, server, { schema: undefined, ...listing }, bigint))
-			const key = primaryKey(found)
-			if (key !== undefined) models.push([listing.name, modelOf(opened, withTableKey(found, key, server))])
+			models.push([listing.name, modelOf(opened, withTableKey(found, primaryKey(found), server))])
 		}
 		return Object.fromEntries(models)
 	}

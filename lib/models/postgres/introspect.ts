@@ -33,11 +33,7 @@ export function introspect(
 		(columns ?? []).flatMap((number) => names.get(number) ?? [])
 	const columns = own.map((column) => columnFor(column, relation.isView, types, bigint))
 	const primary = constraints.find(({ kind }) => kind === 'p')
-	const uniqueNames = new Set(
-		constraints
-			.filter(({ kind, isWhole, columns }) => /[pu]/.test(kind) && isWhole && columns?.length === 1)
-			.flatMap(columnsOf),
-	)
+	const nullable = new Set(columns.filter((column) => column.nullable).map(({ name }) => name))
 	return {
 		schema: relation.schema,
 		name: relation.name,
@@ -52,9 +48,10 @@ export function introspect(
 		isView: relation.isView,
 		hasTriggers: relation.hasTriggers,
 		primary: primary === undefined ? [] : columnsOf(primary),
-		unique: columns
-			.filter((column) => uniqueNames.has(column.name) && !column.nullable)
-			.map(({ name }) => name),
+		unique: constraints
+			.filter(({ kind, isWhole }) => /[pu]/.test(kind) && isWhole)
+			.map(columnsOf)
+			.filter((names) => names.every((name) => !nullable.has(name))),
 	}
 }
 

@@ -10,6 +10,7 @@ import { ansiQuoted, type Column } from '../sql/table.ts'
 const MILLISECONDS = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`
 const QUOTED = `E'\\\\"YYYY-MM-DD"T"HH24:MI:SS.MS"Z"\\\\"'`
 const MICROSECONDS = `'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'`
+const QUOTED_MICROSECONDS = QUOTED.replace('.MS', '.US')
 
 /** Types that `to_json` converts as required. */
 const AS_IT_IS: ReadonlySet<string> = new Set(
@@ -39,7 +40,8 @@ export function jsonText(column: Column, name: string): string {
 	const { sqlType } = column
 	if (sqlType.endsWith(ARRAY)) return orNull(`to_json(${arrayOf(sqlType, name)})`)
 	if (sqlType === 'bool') return `case when ${name} then 'true' when not ${name} then 'false' else 'null' end`
-	if (sqlType === 'timestamp' || sqlType === 'timestamptz') return orNull(time(sqlType, name, QUOTED))
+	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
+		return orNull(time(sqlType, name, column.allDigits === true ? QUOTED_MICROSECONDS : QUOTED))
 	if (IS_JSON.has(sqlType) && column.asText !== true) return orNull(`${name}::text`)
 	return orNull(`to_json(${scalar(sqlType, name, column.asText === true, MILLISECONDS)})`)
 }
@@ -59,6 +61,12 @@ export function aggregable(column: Column, name: string): string {
 /** The aggregated array's element as JSON for a cursor: in full precision, bigint and decimal as text, null as null. */
 export function cursorValue({ sqlType, type }: Column, name: string): string {
 	return sqlType.endsWith(ARRAY) ? name : scalar(sqlType, name, type === 'bigint', MICROSECONDS)
+}
+
+/** A version, or a value of the key, as text that doesn't depend on the session. */
+export function exactText({ sqlType }: Column, name: string): string {
+	if (sqlType === 'timestamp' || sqlType === 'timestamptz') return time(sqlType, name, MICROSECONDS)
+	return sqlType === 'date' ? `to_json(${name})#>>'{}'` : `${name}::text`
 }
 
 /** Types whose values are all small. */
@@ -106,7 +114,7 @@ function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string
 function timestamp(name: string, utc: string, min: string, end: string, format: string): string {
 	// `to_json` has already added quotes.
 	const json = `regexp_replace(to_json(${utc})::text, '([0-9])( BC)?"$', E'\\\\1Z\\\\2"')`
-	const rest = format === QUOTED ? json : `trim('"' from ${json})`
+	const rest = format.startsWith('E') ? json : `trim('"' from ${json})`
 	return `case when ${name} >= ${min} and ${name} < ${end} then to_char(${utc}, ${format}) else ${rest} end`
 }
 

@@ -117,7 +117,8 @@ function listText(
 		return `, (array_agg(${key}))[least(${limitPlaceholder}, 2147483647)::int4] as k${at}`
 	})
 	const terms = order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
-	const rows = `select ${ALIAS}.* from ${source}${paged} order by ${terms} limit ${reach(limit, offset)}`
+	const sorted = terms === '' ? '' : ` order by ${terms}`
+	const rows = `select ${ALIAS}.* from ${source}${paged}${sorted} limit ${reach(limit, offset)}`
 	const size = `${limitPlaceholder}${looksBeyond ? ' + 1' : ''}`
 	const skip = offsetPlaceholder === '' ? '' : ` offset ${offsetPlaceholder}`
 	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${size}${skip}`

@@ -59,8 +59,8 @@ export class PostgresModel extends SqlModel {
 	}
 
 	/**
-	 * Opens all tables of a schema, except those without a single-column primary key; returns the models by table name.
-	 * Open other tables, and views, one by one with `key`.
+	 * Opens all tables of a schema; returns the models by table name. The records of a table without a primary key can only
+	 * be listed. Open views one by one with `key`.
 	 *
 	 * @throws TypeError for a schema that has no tables, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
@@ -86,8 +86,7 @@ export class PostgresModel extends SqlModel {
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of tables) {
 			const found = introspect(relation, catalog, opening.bigint)
-			const key = primaryKey(found)
-			if (key !== undefined) models[relation.name] = modelOf(withKey(found, key), opening)
+			models[relation.name] = modelOf(withKey(found, primaryKey(found)), opening)
 		}
 		return models
 	}
@@ -116,7 +115,9 @@ function modelOf(
 		)
 	}
 	const { name, schema, key } = table
-	const dialect = dialectOf(throughText, columnOf(columnsOf(table), key), lru)
+	const columns = columnsOf(table)
+	const keys = key.map((one) => columnOf(columns, one))
+	const dialect = dialectOf(throughText, keys, lru)
 	const reopen = async (): Promise<Table> => {
 		const current = await readRelations(driver)
 		const relation = current.relations.find((one) => one.name === name && one.schema === schema)

@@ -91,8 +91,6 @@ export interface Dialect {
 	readonly comparesRows: boolean
 	/** Whether a trigger or a policy can skip a change without an error. */
 	readonly skipsSilently: boolean
-	/** Whether batching reads of single records pays off; it doesn't if the database runs in this process. */
-	readonly gathers: boolean
 	/** Quotes an identifier; the name may have any characters. */
 	quote(name: string): string
 	/** The placeholder of the n-th value, from 1; with a cast if the database can't infer the type. */
@@ -123,13 +121,17 @@ export interface Dialect {
 	/** Whether comparing the column with this value would be an error, because the column can't hold the value. */
 	cantHold?(column: Column, value: Value): boolean
 	/**
-	 * Writes the condition that the key is one of `ids`. The SQL text should depend as little as
-	 * possible on how many ids there are, so that few statements are prepared.
+	 * Writes the condition that the key, of one column or several, is one of `ids`. The SQL text should depend as little as
+	 * possible on how many ids there are, so that few statements are prepared. Without it, reads of single records aren't
+	 * batched, which doesn't pay off if the database runs in this process.
 	 */
-	keyIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void
-	/** Writes a condition that matches exactly this id; only for keys where `=` may match others, as by ignoring case. */
-	keyIs?(sql: Sql, key: Column, alias: string, id: string): void
-	/** Writes a condition that matches exactly this text; only for dialects where `=` may match others. */
+	keyIn?(sql: Sql, keys: readonly Column[], alias: string, ids: readonly string[]): void
+	/**
+	 * Writes a condition that matches exactly this text of a column of the key. Left out if `=` already does so for all of
+	 * them: not with a case-insensitive collation.
+	 */
+	keyIs?(sql: Sql, key: Column, alias: string, text: string): void
+	/** Writes a condition that matches exactly this text. Dialects where `=` already does so don't implement it. */
 	exactly?(sql: Sql, column: Column, alias: string, text: string): void
 	/** Writes a whole list statement, which reads `countRead(parts)` records. */
 	list(sql: Sql, parts: ListParts): void

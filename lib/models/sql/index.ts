@@ -13,7 +13,7 @@ export {
 	type TextMatch,
 } from './dialect.ts'
 export type { Driver, Rows, Statement } from './driver.ts'
-export { type Keyless, keyOf, primaryKey, withKey } from './key.ts'
+export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
 export {
 	type BigintForm,
 	type DatabaseOptions,

@@ -1,5 +1,8 @@
-/** The key of a table: its primary key, or the column that the option `key` names. Used by the adapters' `introspect.ts`. */
+/**
+ * The key of a table: its primary key, or the columns that the option `key` names. Used by the adapters' `introspect.ts`.
+ */
 import { nearest } from '../../base/options.ts'
+import { isKeyType, KEY_TYPES_TEXT } from '../key.ts'
 import type { FieldType } from '../model.ts'
 import type { Column, Table } from './table.ts'
 
@@ -7,76 +10,92 @@ import type { Column, Table } from './table.ts'
 export interface Keyless {
 	readonly name: string
 	readonly isView: boolean
-	readonly columns: readonly { readonly name: string; readonly type?: FieldType }[]
-	/** The columns of the primary key. */
+	readonly columns: readonly { readonly name: string; readonly type?: FieldType | undefined }[]
+	/** The columns of the primary key, in its order. */
 	readonly primary: readonly string[]
-	/** Columns that are unique on their own, and never null. */
-	readonly unique: readonly string[]
+	/** The columns of each unique constraint, none of them nullable. */
+	readonly unique: readonly (readonly string[])[]
 }
 
-/** `undefined` is a type that isn't known yet; `withKey` checks it later. */
-const KEY_TYPES: ReadonlySet<unknown> = new Set(['integer', 'bigint', 'uuid', 'text', undefined])
-
-/** The primary key, if it is a single column of a key type. */
-export function primaryKey({ columns, primary }: Keyless): string | undefined {
-	const [only, ...others] = primary
-	const column = columns.find(({ name }) => name === only)
-	return others.length === 0 && column !== undefined && KEY_TYPES.has(column.type) ? only : undefined
-}
+/** The option `key`: a column, several, or none. */
+export type KeyOption = string | readonly string[]
 
 /**
- * The column that the option names, or the primary key if there is no option.
+ * The columns that the option names, or those of the primary key if there is no option.
  *
- * @throws TypeError if there is no such column or primary key, or the column isn't unique
+ * @throws TypeError if there is no such column or primary key, or the columns aren't unique together
  */
-export function keyOf(table: Keyless, option: string | undefined): string {
+export function keyOf(table: Keyless, option: KeyOption | undefined): readonly string[] {
 	const { name, isView, columns, primary, unique } = table
-	const key = option ?? soleKey(table)
-	if (!columns.some((column) => column.name === key)) {
-		const names = columns.map((column) => column.name)
-		throw new TypeError(`${name} has no column ${JSON.stringify(key)} for its key${nearest(key, names)}`)
+	if (option === undefined) {
+		if (primary.length > 0) return primary
+		throw new TypeError(
+			`${name} ${isView ? 'is a view' : 'has no primary key'}: pass { key: '…' } with a column that is unique and not null, a list of columns that are so together, or [] to only list its records${candidates(table)}`,
+		)
+	}
+	const key = typeof option === 'string' ? [option] : option
+	for (const [at, one] of key.entries()) {
+		if (!columns.some((column) => column.name === one)) {
+			const names = columns.map((column) => column.name)
+			throw new TypeError(`${name} has no column ${JSON.stringify(one)} for its key${nearest(one, names)}`)
+		}
+		if (key.indexOf(one) !== at) throw new TypeError(`the key of ${name} names ${one} twice`)
 	}
 	// Catalogs don't say which columns of a view are unique, so the programmer's choice is trusted.
-	const isUnique = isView || unique.includes(key) || (primary.length === 1 && primary[0] === key)
+	const isUnique =
+		isView || key.length === 0 || [primary, ...unique].some((columns) => isWithin(columns, key))
 	// A column whose type can't be a key's is left to `withKey`, which rejects it.
-	if (isUnique || !KEY_TYPES.has(columns.find((column) => column.name === key)?.type)) return key
+	if (isUnique || key.some((one) => !isKeyColumn(table, one))) return key
 	throw new TypeError(
-		`${key} can't be the key of ${name}: a key must be unique on its own, and not null${candidates(table)}`,
+		`${key.join(', ')} can't be the key of ${name}: a key must be unique ${key.length === 1 ? 'on its own' : 'together'}, and not null${candidates(table)}`,
 	)
+}
+
+/** Whether a constraint on `columns` makes `key` unique. */
+function isWithin(columns: readonly string[], key: readonly string[]): boolean {
+	return columns.length > 0 && columns.every((column) => key.includes(column))
+}
+
+/** The primary key; empty for none, and if one of its columns has a type that a key can't have. */
+export function primaryKey(table: Keyless): readonly string[] {
+	return table.primary.every((name) => isKeyColumn(table, name)) ? table.primary : []
+}
+
+/** A type that isn't known yet is checked by `withKey`. */
+function isKeyColumn({ columns }: Keyless, name: string): boolean {
+	const column = columns.find((one) => one.name === name)
+	return column?.type === undefined || isKeyType(column.type)
 }
 
 /**
  * Adds the key to a table.
  *
- * @throws TypeError if the column's type can't be a key's
+ * @throws TypeError if a column's type can't be a key's
  */
 export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
 	table: T,
-	key: string,
+	key: readonly string[],
 ): T & Pick<Table, 'key'> {
-	const column = table.columns.find(({ name }) => name === key)
-	if (column !== undefined && KEY_TYPES.has(column.type)) return { ...table, key }
-	throw new TypeError(
-		`the key of ${table.name}, ${key}, is of type ${column?.sqlType || 'none'}; a key must be an integer, a uuid or a text`,
+	for (const name of key) {
+		const column = table.columns.find((one) => one.name === name)
+		if (column !== undefined && isKeyType(column.type)) continue
+		throw new TypeError(
+			`the key of ${table.name}, ${name}, is of type ${column?.sqlType || 'none'}; a key must be ${KEY_TYPES_TEXT}`,
+		)
+	}
+	const columns = table.columns.map((column) =>
+		column.type === 'timestamp' && key.includes(column.name) ? { ...column, allDigits: true } : column,
 	)
-}
-
-function soleKey(table: Keyless): string {
-	const { name, isView, primary } = table
-	const [only, ...others] = primary
-	if (only !== undefined && others.length === 0) return only
-	const reason = isView
-		? 'is a view'
-		: only === undefined
-			? 'has no primary key'
-			: `has a primary key of ${primary.length} columns, ${primary.join(', ')}`
-	throw new TypeError(
-		`${name} ${reason}: pass { key: '…' } with a column that is unique and not null${candidates(table)}`,
-	)
+	return { ...table, columns, key }
 }
 
 function candidates(table: Keyless): string {
-	const { isView, columns, unique } = table
-	const fit = columns.filter(({ name, type }) => unique.includes(name) && KEY_TYPES.has(type))
-	return isView || fit.length === 0 ? '' : `; it could be ${fit.map(({ name }) => name).join(' or ')}`
+	const places = new Map(table.columns.map(({ name }, at) => [name, at]))
+	const place = ([name = '']: readonly string[]) => places.get(name) ?? 0
+	const fit = table.unique
+		.filter((columns) => columns.every((name) => isKeyColumn(table, name)))
+		.sort((a, b) => place(a) - place(b))
+	return table.isView || fit.length === 0
+		? ''
+		: `; it could be ${[...new Set(fit.map((columns) => columns.join(', ')))].join(' or ')}`
 }

@@ -113,7 +113,7 @@ export class LiveTable {
 
 function subjectOf(table: Table, dialect: Dialect, gone: ReadonlySet<string>): Subject {
 	const columns = columnsOf(table, gone)
-	return { table, columns, key: columnOf(columns, table.key), dialect }
+	return { table, columns, keys: table.key.map((name) => columnOf(columns, name)), dialect }
 }
 
 function plansOf({ table, columns, dialect }: Subject): Plans {

@@ -1,6 +1,7 @@
 /** Options of all SQL models, with defaults and checks. Called when an adapter opens models. */
-import { numberIn, oneOf, optional, optionsOf, or, text } from '../../base/options.ts'
+import { listOf, numberIn, oneOf, optional, optionsOf, or, type Reader, text } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
+import type { KeyOption } from './key.ts'
 
 /** How 64-bit integers are written in JSON. */
 export type BigintForm = 'number' | 'string'
@@ -26,23 +27,27 @@ export interface DatabaseOptions {
 /** Options of one model. */
 export interface TableOptions extends DatabaseOptions {
 	/**
-	 * The column that identifies records: an integer, a uuid or a text, unique and never null. Required for views, and
-	 * for tables without a single-column primary key.
+	 * The column that identifies records, or a list of columns that do so together: of an integer, uuid, text, date or
+	 * timestamp type, unique and never null. `[]` if nothing identifies a record: then they can only be listed, by offset.
+	 * Required for views, and for tables without a primary key.
 	 *
 	 * @default the primary key
 	 */
-	readonly key?: string
+	readonly key?: string | readonly string[]
 }
 
 /** Checked options with their defaults. */
 export interface OpeningOptions {
-	readonly key: string | undefined
+	readonly key: KeyOption | undefined
 	readonly bigint: BigintForm
 	readonly timeoutSeconds: Seconds
 }
 
 export const TIMEOUT_SECONDS: Seconds = 5
 
+const keys = listOf('a column or a list of columns', text, 0)
+const keyOption: Reader<KeyOption> = (place, given) =>
+	typeof given === 'string' ? text(place, given) : keys(place, given)
 const bigint = or(oneOf('number', 'string'), 'number')
 /** Node's timers can't be longer than 24 days (longer ones fire after 1 ms), so the maximum is one day. */
 const timeoutSeconds = or(numberIn({ above: 0, to: 86_400 }), TIMEOUT_SECONDS)
@@ -59,7 +64,9 @@ export function openingOptions(
 	options: TableOptions,
 	others: readonly ('key' | 'schema')[],
 ): OpeningOptions {
-	const otherReaders = Object.fromEntries(others.map((name) => [name, optional(text)]))
+	const otherReaders = Object.fromEntries(
+		others.map((name) => [name, optional(name === 'key' ? keyOption : text)]),
+	)
 	return {
 		key: undefined,
 		...optionsOf(owner, options as DatabaseOptions, { ...otherReaders, bigint, timeoutSeconds }),

@@ -1,17 +1,9 @@
 /** `Plan`: the SQL texts that depend only on a selection: select list, statement by id, `returning` clause of writes. */
 import type { Bytes } from '../../base/time.ts'
+import { idOfKey } from '../key.ts'
 import type { Found, Selection } from '../model.ts'
 import type { Dialect, RecordSql, Selected } from './dialect.ts'
-import {
-	ALIAS,
-	type Column,
-	type Columns,
-	columnName,
-	columnOf,
-	idOf,
-	type Table,
-	tableName,
-} from './table.ts'
+import { ALIAS, type Column, type Columns, columnName, columnOf, type Table, tableName } from './table.ts'
 import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
 /** The select list of a record with its version and key, and functions that read its rows. */
@@ -58,12 +50,15 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	if (selection.version !== undefined && columns.gone.has(selection.version))
 		throw new TypeError(`the version column of ${table.name}, ${selection.version}, no longer exists`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
-	const key = columnOf(columns, table.key)
-	const mapper = (alias: string) => rowMapper(dialect, dialect.record(selected, alias), version, key, alias)
+	const keys = table.key.map((name) => columnOf(columns, name))
+	const mapper = (alias: string) => rowMapper(dialect, dialect.record(selected, alias), version, keys, alias)
 	const selectedRow = mapper(ALIAS)
 	const returnedRow = dialect.returningAlias === ALIAS ? selectedRow : mapper(dialect.returningAlias)
 	const head = `select ${selectedRow.list} from ${tableName(dialect, table)} ${ALIAS} where `
-	const byId = `${head}${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(1, key)}`
+	const isKey = keys.map(
+		(key, at) => `${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(at + 1, key)}`,
+	)
+	const byId = `${head}${isKey.join(' and ')}`
 	const { lru } = dialect
 	return {
 		...{ selected, version, head, byId, selectedRow, returnedRow },
@@ -77,20 +72,20 @@ function rowMapper(
 	dialect: Dialect,
 	record: RecordSql,
 	version: Column | undefined,
-	key: Column,
+	keys: readonly Column[],
 	alias: string,
 ): RowMapper {
 	const width = record.expressions.length
-	const others = version === undefined ? [key] : [version, key]
+	const others = version === undefined ? keys : [version, ...keys]
 	const list = [...record.expressions, ...others.map((column) => dialect.exact(column, alias))].join(', ')
-	const last = width + others.length - 1
+	const first = width + others.length - keys.length
 	return {
 		list,
 		found: (row) => ({
 			json: record.json(row.slice(0, width)),
 			version: version === undefined ? undefined : String(row[width]),
 		}),
-		id: (row) => idOf(row[last]),
+		id: (row) => idOfKey(row.slice(first), keys),
 	}
 }
 

@@ -8,7 +8,7 @@ import type { Statement } from './driver.ts'
 import type { LiveTable } from './live-table.ts'
 import type { Plan } from './plan.ts'
 import type { Runner, Timeout } from './runner.ts'
-import { ALIAS, valueOfId } from './table.ts'
+import { ALIAS, type Column, valuesOfId } from './table.ts'
 import { writeGuarded } from './writes.ts'
 
 export class Reads {
@@ -52,7 +52,8 @@ export class Reads {
 				one: (id) => this.alone(id, where),
 				many: (ids) => this.#many(ids, where),
 				get looselyCompared() {
-					return live.subject.key.type === 'text' && live.subject.dialect.keyIs === undefined
+					const { keys, dialect } = live.subject
+					return dialect.keyIs === undefined && keys.some(({ type }) => type === 'text')
 				},
 				idle: () => this.#gathered.delete(scope),
 			},
@@ -61,10 +62,10 @@ export class Reads {
 	}
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
-		const { dialect, key, columns } = this.#live.subject
+		const { dialect, keys, columns } = this.#live.subject
 		const { head, selectedRow, gathered } = this.#plan()
 		const sql = new Sql(dialect)
-		dialect.keyIn(sql, key, ALIAS, ids)
+		dialect.keyIn?.(sql, keys, ALIAS, ids)
 		if (where !== undefined) {
 			sql.add(' and ')
 			writeCondition(sql, where, columns, ALIAS)
@@ -79,9 +80,10 @@ export class Reads {
 	}
 
 	#one(id: string, where: Condition | undefined, plan: Plan): Statement {
-		const { key, dialect } = this.#live.subject
+		const { keys, dialect } = this.#live.subject
 		if (where === undefined && dialect.keyIs === undefined) {
-			return { text: plan.byId, values: [dialect.bind(valueOfId(id, key), key)], writes: false }
+			const values = valuesOfId(id, keys).map((value, at) => dialect.bind(value, keys[at] as Column))
+			return { text: plan.byId, values, writes: false }
 		}
 		const sql = new Sql(dialect)
 		sql.add(plan.head)

@@ -4,6 +4,7 @@
  */
 
 import type { Seconds } from '../../base/time.ts'
+import { idOfKey } from '../key.ts'
 import type {
 	Absent,
 	Changes,
@@ -27,7 +28,7 @@ import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { Runner, Timeout } from './runner.ts'
-import { ALIAS, columnOf, idOf, isGiven, type Table, tableName } from './table.ts'
+import { ALIAS, columnOf, isGiven, type Table, tableName, valuesOfId } from './table.ts'
 import {
 	deleteStatement,
 	insertStatement,
@@ -42,7 +43,7 @@ import {
 export class SqlModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
-	readonly key: string
+	readonly key: readonly string[]
 	readonly readOnly: boolean
 	readonly #live: LiveTable
 	readonly #runner: Runner
@@ -65,7 +66,7 @@ export class SqlModel implements Model {
 		this.name = name
 		this.fields = columns
 		this.key = key
-		this.readOnly = isView
+		this.readOnly = isView || key.length === 0
 		this.#live = live
 		this.#isInTransaction = driver instanceof Runner
 		this.#runner =
@@ -120,16 +121,17 @@ export class SqlModel implements Model {
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const reads = this.#readsOf(selection)
 		// A transaction has one connection, so batching gains nothing.
-		if (this.#isInTransaction || !this.#subject.dialect.gathers) return reads.alone(id, where)
+		if (this.#isInTransaction || this.#subject.dialect.keyIn === undefined) return reads.alone(id, where)
 		return reads.gathered(id, where)
 	}
 
 	async create(values: Values, selection: Selection): Promise<Created> {
 		this.#mustBeWritable()
-		const { key, dialect } = this.#subject
+		const { keys, dialect } = this.#subject
 		// Without this check, SQLite would store NULL as the key, and MySQL, in some modes, an empty text.
-		if (!key.hasDefault && !key.generated && (values[key.name] ?? null) === null)
-			throw new ModelError('not_null', [key.name])
+		for (const { name, hasDefault, generated } of keys)
+			if (!hasDefault && !generated && (values[name] ?? null) === null)
+				throw new ModelError('not_null', [name])
 		const plan = this.#plan(selection)
 		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
@@ -180,14 +182,19 @@ export class SqlModel implements Model {
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
 		return this.#inTransaction(async (runner) => {
 			const { insertId } = await runner.run(insertStatement(this.#subject, values, plan))
-			const given = values[this.key]
-			const id = isGiven(given) ? idOf(given) : insertId
-			if (id === undefined)
-				throw new TypeError(`the database didn't report the key that it generated for ${this.name}`)
+			const id = this.#idOf((name) => (isGiven(values[name]) ? values[name] : insertId))
 			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
 			if (found === undefined) throw new TypeError(`a record just written to ${this.name} can't be read`)
 			return { ...found, id }
 		})
+	}
+
+	/** @throws TypeError if `valueIn` has no value for a column of the key */
+	#idOf(valueIn: (name: string, at: number) => unknown): string {
+		const { keys } = this.#subject
+		const values = keys.map(({ name }, at) => valueIn(name, at))
+		if (!values.includes(undefined)) return idOfKey(values, keys)
+		throw new TypeError(`the database didn't report the key that it generated for ${this.name}`)
 	}
 
 	/** In a transaction: its row lock prevents a concurrent change between the update and the read. */
@@ -195,9 +202,9 @@ export class SqlModel implements Model {
 		const found = await this.#inTransaction(async (runner) => {
 			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 			if (affected === 0) return undefined
-			const key = changes[this.key]
-			const reads = new Reads(this.#live, () => plan, runner)
-			return reads.alone(isGiven(key) ? idOf(key) : id, undefined)
+			const before = valuesOfId(id, this.#subject.keys)
+			const now = this.#idOf((name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
+			return new Reads(this.#live, () => plan, runner).alone(now, undefined)
 		})
 		return found ?? this.#absent(id, plan, guard)
 	}
@@ -253,7 +260,10 @@ export class SqlModel implements Model {
 	}
 
 	#mustBeWritable(): void {
-		if (this.readOnly) throw new TypeError(`${this.name} is a view: its records can only be read`)
+		if (this.readOnly)
+			throw new TypeError(
+				`${this.name} ${this.key.length === 0 ? 'has no key' : 'is a view'}: its records can only be read`,
+			)
 	}
 }
 

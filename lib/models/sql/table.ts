@@ -1,4 +1,9 @@
-/** `Table`: the schema of a table or view; its quoted names; and ids and versions as values of its columns. */
+/**
+ * `Table`: the schema of a table or view, read from the database; its quoted names; and the conversion of ids and versions
+ * to values of its columns.
+ */
+
+import { splitId } from '../../wire/record-id.ts'
 import type { Field, Value } from '../model.ts'
 import { MissingColumn, ModelError } from '../model-error.ts'
 
@@ -26,7 +31,8 @@ export interface Table {
 	readonly schema: string | undefined
 	readonly name: string
 	readonly columns: readonly Column[]
-	readonly key: string
+	/** The columns of the key, in its order; empty for none. */
+	readonly key: readonly string[]
 	readonly constraints: readonly Constraint[]
 	/** Views are read-only. */
 	readonly isView: boolean
@@ -77,15 +83,17 @@ export const INTEGER = /^-?\d{1,19}$/
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 
-/** Converts an id to a value of the key's column. The id must be valid for the column. */
-export function valueOfId(id: string, key: Column): Value {
-	if (key.type !== 'integer' && key.type !== 'bigint') return id
-	const number = Number(id)
-	return Number.isSafeInteger(number) ? number : BigInt(id)
+/** Converts an id to the values of the key's columns. @throws TypeError if it isn't an id of this key */
+export function valuesOfId(id: string, keys: readonly Column[]): readonly Value[] {
+	const texts = splitId(id, keys.length)
+	if (texts === undefined) throw new TypeError(`an id of ${keys.length} values is needed, got another one`)
+	return texts.map((text, at) => valueOfText(text, keys[at]))
 }
 
-export function idOf(value: unknown): string {
-	return String(value)
+function valueOfText(text: string, key: Column | undefined): Value {
+	if (key?.type !== 'integer' && key?.type !== 'bigint') return text
+	const number = Number(text)
+	return Number.isSafeInteger(number) ? number : BigInt(text)
 }
 
 /** Converts a version to a value of its column; `undefined` if the column can't hold it, so that no record matches. */

@@ -13,8 +13,8 @@ import {
 	INTEGER,
 	type Table,
 	tableName,
-	valueOfId,
 	valueOfVersion,
+	valuesOfId,
 } from './table.ts'
 import type { KeyPart } from './text-cache.ts'
 
@@ -22,7 +22,7 @@ import type { KeyPart } from './text-cache.ts'
 export interface Subject {
 	readonly table: Table
 	readonly columns: Columns
-	readonly key: Column
+	readonly keys: readonly Column[]
 	readonly dialect: Dialect
 }
 
@@ -103,7 +103,7 @@ const VERSIONED = Symbol('versioned')
 
 /** The values in the order of the placeholders that `writeUpdate` writes if the guard has no condition. */
 function updateValues(
-	{ key, dialect }: Subject,
+	{ keys, dialect }: Subject,
 	id: string,
 	assignments: readonly Assignment[],
 	plan: Plan,
@@ -111,7 +111,8 @@ function updateValues(
 ): unknown[] {
 	const values: unknown[] = []
 	for (const { column, value } of assignments) if (value !== DEFAULT) values.push(dialect.bind(value, column))
-	values.push(dialect.bind(valueOfId(id, key), key))
+	for (const [at, value] of valuesOfId(id, keys).entries())
+		values.push(dialect.bind(value, keys[at] as Column))
 	if (version !== undefined && plan.version !== undefined) values.push(dialect.bind(version, plan.version))
 	return values
 }
@@ -164,15 +165,14 @@ export function lockStatement(subject: Subject, id: string, plan: Plan, guard: G
 /** Writes the condition that a record has the id and fits the guard. */
 export function writeGuarded(
 	sql: Sql,
-	{ columns, key }: Subject,
+	{ columns, keys }: Subject,
 	id: string,
 	plan: Plan,
 	guard: Guard,
 	alias: string,
 ): void {
 	const { where } = guard
-	if (sql.dialect.keyIs !== undefined) sql.dialect.keyIs(sql, key, alias, id)
-	else sql.add(`${columnName(sql.dialect, key, alias)} = `).value(valueOfId(id, key), key)
+	writeId(sql, keys, alias, id)
 	const value = guardVersion(plan, guard)
 	if (value === null) sql.add(' and 1 = 0')
 	else if (value !== undefined && plan.version !== undefined)
@@ -180,6 +180,19 @@ export function writeGuarded(
 	if (where !== undefined) {
 		sql.add(' and ')
 		writeCondition(sql, where, columns, alias)
+	}
+}
+
+/** Writes the condition that a record has the id. */
+function writeId(sql: Sql, keys: readonly Column[], alias: string, id: string): void {
+	let between = ''
+	for (const [at, value] of valuesOfId(id, keys).entries()) {
+		const key = keys[at] as Column // there is a value for each
+		sql.add(between)
+		if (sql.dialect.keyIs !== undefined && typeof value === 'string')
+			sql.dialect.keyIs(sql, key, alias, value)
+		else sql.add(`${columnName(sql.dialect, key, alias)} = `).value(value, key)
+		between = ' and '
 	}
 }
 

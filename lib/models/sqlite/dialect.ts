@@ -3,7 +3,7 @@ import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
-import { recordSql, type Writing } from './json.ts'
+import { exactSql, recordSql, type Writing } from './json.ts'
 import { Lists } from './list.ts'
 import { bound, boundAfter } from './types.ts'
 
@@ -18,7 +18,6 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		returningAlias: '',
 		comparesRows: true,
 		skipsSilently: true,
-		gathers: false,
 		insertNothing: ' default values',
 		quote: ansiQuoted,
 		placeholder: () => '?',
@@ -27,19 +26,13 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		bindNumber: (value) => value,
 		defaultOf: ({ defaultSql }) => `(${defaultSql ?? 'null'})`,
 		record: (selected, alias) => recordSql(selected, (column) => columnName(dialect, column, alias), writing),
-		exact: (column, alias) => columnName(dialect, column, alias),
+		exact: (column, alias) => exactSql(column, columnName(dialect, column, alias)),
 		// SQLite sorts null lowest, so a descending order has nulls last already.
 		orderTerm: ({ column, descending }, alias) =>
 			`${columnName(dialect, column, alias)}${descending ? ' desc' : ''}${
 				column.nullable && !descending ? ' nulls last' : ''
 			}`,
 		matches: writeMatches,
-		keyIn: (sql, key, alias, ids) => {
-			const values = key.type === 'integer' || key.type === 'bigint' ? ids.join(',') : undefined
-			sql.add(`${columnName(dialect, key, alias)} in (select value from json_each(`)
-			sql.values.push(values === undefined ? JSON.stringify(ids) : `[${values}]`)
-			sql.add('?))')
-		},
 		exactly: writeExactly,
 		oneOf: writeOneOf,
 		list: (sql, parts) => lists.write(sql, parts),

@@ -1,6 +1,6 @@
 /** Reads the schema: tables and views of a database (`listings`), and one of them with its columns (`introspect`). */
 import { nearest } from '../../base/options.ts'
-import { keyOf, withKey } from '../sql/key.ts'
+import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
 import type { SqliteDriver } from './driver.ts'
@@ -15,18 +15,17 @@ export function introspect(
 ): Table {
 	const query = queryBy(driver)
 	const infos = infosOf(query, listing)
-	const inKey = infos.filter((info) => info.inKey > 0)
 	const { name, isView } = listing
-	const primary = inKey.map((info) => info.name)
-	const unique = isView ? [] : uniqueColumns(query, listing, infos)
+	const primary = primaryOf(infos)
+	const unique = isView ? [] : uniqueKeys(query, listing, infos)
 	const key = keyOf({ name, isView, columns: infos, primary, unique }, options.key)
 	const isRowid = (info: Info) =>
-		listing.hasRowid && inKey.length === 1 && info === inKey[0] && /^integer$/i.test(info.declared)
+		listing.hasRowid && primary.length === 1 && info.name === primary[0] && /^integer$/i.test(info.declared)
 	const columns = infos.map((info) =>
-		columnOf(query, listing, info, isRowid(info), info.name === key, options.bigint),
+		columnOf(query, listing, info, isRowid(info), key.includes(info.name), options.bigint),
 	)
 	const schema = listing.schema === 'main' ? undefined : listing.schema
-	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, inKey), isView }, key)
+	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, primary), isView }, key)
 }
 
 function columnOf(
@@ -85,12 +84,9 @@ function typeOfValue(value: unknown): Column['type'] | undefined {
 	return value instanceof Uint8Array ? 'bytes' : undefined
 }
 
-function constraintsOf(query: Query, { name, schema }: Listing, inKey: readonly Info[]): Constraint[] {
+function constraintsOf(query: Query, { name, schema }: Listing, primary: readonly string[]): Constraint[] {
 	const constraints: Constraint[] = []
-	if (inKey.length > 0) {
-		const columns = inKey.toSorted((a, b) => a.inKey - b.inKey).map((info) => info.name)
-		constraints.push({ name: '', kind: 'primary', columns })
-	}
+	if (primary.length > 0) constraints.push({ name: '', kind: 'primary', columns: primary })
 	for (const [index] of query(
 		`select name from pragma_index_list(?, ?) where "unique" = 1 and origin <> 'pk'`,
 		name,
@@ -124,6 +120,7 @@ export interface Listing {
 interface Info {
 	readonly name: string
 	readonly declared: string
+	readonly type: Column['type'] | undefined
 	readonly notNull: boolean
 	readonly defaultSql: string | null
 	/** Its position in the primary key, from 1; 0 if it isn't in the key. */
@@ -163,10 +160,16 @@ export function findListing(driver: SqliteDriver, name: string): Listing {
 	throw new TypeError(`there is no table or view ${JSON.stringify(name)}${hint}`)
 }
 
-/** The primary key's column, if there is exactly one. */
-export function ownKey(driver: SqliteDriver, listing: Listing): string | undefined {
-	const [first, ...others] = infosOf(queryBy(driver), listing).filter(({ inKey }) => inKey > 0)
-	return others.length === 0 ? first?.name : undefined
+/** The primary key; empty if there is none that can be a model's key. */
+export function ownKey(driver: SqliteDriver, listing: Listing): readonly string[] {
+	const columns = infosOf(queryBy(driver), listing)
+	return primaryKey({ ...listing, columns, primary: primaryOf(columns), unique: [] })
+}
+
+/** The columns of the primary key, in its order. */
+function primaryOf(infos: readonly Info[]): string[] {
+	const inKey = infos.filter((info) => info.inKey > 0)
+	return inKey.sort((a, b) => a.inKey - b.inKey).map(({ name }) => name)
 }
 
 function queryBy(driver: SqliteDriver): Query {
@@ -179,43 +182,49 @@ function infosOf(query: Query, { schema, name }: Listing): Info[] {
 		name,
 		schema,
 	)
-	return rows.map(([column, type, notNull, defaultSql, pk, hidden]) => ({
-		name: String(column),
-		declared: String(type ?? '').replace(/\s*generated always\s*$/i, ''),
-		notNull: Number(notNull) === 1,
-		defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
-		inKey: Number(pk),
-		generated: Number(hidden) >= 2,
-	}))
+	return rows.map(([column, declaredType, notNull, defaultSql, pk, hidden]) => {
+		const declared = String(declaredType ?? '').replace(/\s*generated always\s*$/i, '')
+		const { type } = fieldOf(declared)
+		return {
+			name: String(column),
+			declared,
+			// The type of a column without a known one is that of its values.
+			type: type === 'other' ? undefined : type,
+			notNull: Number(notNull) === 1,
+			defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
+			inKey: Number(pk),
+			generated: Number(hidden) >= 2,
+		}
+	})
 }
 
 /**
  * Columns that aren't nullable and have a unique index of their own over all records. The index must not distinguish texts
  * that are equal in the column's collation: if a page ended between two such keys, the next page would skip the second.
  */
-function uniqueColumns(query: Query, listing: Listing, infos: readonly Info[]): string[] {
+function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[]): string[][] {
 	const { name, schema } = listing
 	const indexes = query(
 		'select name from pragma_index_list(?, ?) where "unique" = 1 and partial = 0',
 		name,
 		schema,
 	)
-	const single = indexes.flatMap(([index]) => {
-		const [first, ...more] = query(
-			'select name, upper(coll) from pragma_index_xinfo(?, ?) where key = 1',
-			index,
-			schema,
-		)
-		return first === undefined || more.length > 0 ? [] : [first]
-	})
-	const unique = infos.filter((info) => {
-		if (!info.notNull) return false
-		const collations = single.flatMap(([column, collation]) => (column === info.name ? [collation] : []))
-		if (collations.length === 0) return false
+	const isUnique = ([column, collation]: readonly unknown[]) => {
+		const info = infos.find((one) => one.name === column)
+		if (info?.notNull !== true) return false
 		const own = collationOf(query, listing, info.name)
-		return own === 'BINARY' || collations.includes(own)
-	})
-	return unique.map((info) => info.name)
+		return own === 'BINARY' || collation === own
+	}
+	return indexes
+		.map(([index]) =>
+			query(
+				'select name, upper(coll) from pragma_index_xinfo(?, ?) where key = 1 order by seqno',
+				index,
+				schema,
+			),
+		)
+		.filter((parts) => parts.every(isUnique))
+		.map((parts) => parts.map(([column]) => String(column)))
 }
 
 /** Tests by comparing, because no pragma reports a column's collation: a compound select has that of its first part. */

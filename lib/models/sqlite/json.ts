@@ -71,7 +71,7 @@ function unguarded(column: Column, name: string, { writesReals }: Writing): stri
 		case 'decimal':
 			return decimalSql(name, storage)
 		case 'timestamp':
-			return timestampSql(name, formatOf(storage).kind)
+			return column.allDigits === true ? exactSql(column, name) : timestampSql(name, formatOf(storage).kind)
 		case 'json':
 			// A column declared `json` stores a JSON number as a real.
 			return `case when typeof(${name}) = 'real' then ${realSql(name, writesReals)} when json_valid(${name}) then json(${name}) else ${textSql(name)} end`
@@ -105,6 +105,14 @@ function realSql(name: string, writesReals: boolean): string {
 	if (writesReals) return `case when ${name} - ${name} = 0 then ${name} ${infinite}`
 	const real = `case when ${name} - ${name} = 0 then json(printf('%!.17g', ${name})) ${infinite}`
 	return `case when typeof(${name}) = 'real' then ${real} else ${name} end`
+}
+
+/** A version, or a value of the key: a timestamp in the wire's format, with the digits that its format has. */
+export function exactSql({ type, storage }: Column, name: string): string {
+	if (type !== 'timestamp') return name
+	const { kind } = formatOf(storage)
+	if (kind === 'wire') return name
+	return kind === 'spaced' ? `replace(${name}, ' ', 'T') || 'Z'` : timestampSql(name, kind)
 }
 
 /** SQL that tests whether a timestamp is stored exactly as it is sent. */

@@ -123,7 +123,8 @@ export class Lists {
 		const record = dialect.record(parts.selected, ALIAS)
 		const keys = `json_array(${parts.order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
 		const from = ` from ${tableName(dialect, parts.table)} ${ALIAS}`
-		const orderBy = ` order by ${parts.order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')} limit `
+		const terms = parts.order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
+		const orderBy = `${terms === '' ? '' : ` order by ${terms}`} limit `
 		if (!isOneText(parts.selected)) {
 			const columns = [keys, ...record.expressions]
 				.map((expression, at) => `${expression} as c${at}`)

@@ -24,7 +24,7 @@ import {
 	type TableOptions,
 } from '../sql/options.ts'
 import { SqlModel } from '../sql/sql-model.ts'
-import { columnOf, columnsOf, type Table } from '../sql/table.ts'
+import type { Table } from '../sql/table.ts'
 import { lruOf } from '../sql/text-cache.ts'
 import { dialectOf, withExactKey } from './dialect.ts'
 import { driverOf, mustBeDatabase, type SqliteDatabase, type SqliteDriver } from './driver.ts'
@@ -82,8 +82,8 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 
 	/**
-	 * Opens all tables of the main database that have a single-column primary key: `{ article, author }`. For a view, use
-	 * `open` with the option `key`.
+	 * Opens all tables of the main database: `{ article, author }`. The records of a table without a primary key can only be
+	 * listed. For a view, use `open` with the option `key`.
 	 */
 	static async openAll(
 		database: SqliteDatabase,
@@ -92,10 +92,13 @@ export class SqliteModel extends SqlModel implements Model {
 		const checked = openingOptions('SqliteModel', options, [])
 		const opened = openDatabase(database)
 		const { driver } = opened
-		const tables = listings(driver).filter(
-			(listing) => listing.schema === 'main' && !listing.isView && ownKey(driver, listing) !== undefined,
+		const tables = listings(driver).filter(({ schema, isView }) => schema === 'main' && !isView)
+		return Object.fromEntries(
+			tables.map((listing) => [
+				listing.name,
+				openTable(opened, listing, { ...checked, key: ownKey(driver, listing) }),
+			]),
 		)
-		return Object.fromEntries(tables.map((listing) => [listing.name, openTable(opened, listing, checked)]))
 	}
 
 	override list(query: ListQuery): Promise<Listed> {
@@ -181,10 +184,11 @@ function openTable(
 	{ key, bigint, timeoutSeconds }: OpeningOptions,
 ): SqliteModel {
 	const table = introspect(opened.driver, listing, { key, bigint })
-	const { type } = columnOf(columnsOf(table), table.key)
 	const reopen = async () => introspect(opened.driver, listing, { key: table.key, bigint })
 	// A collation may ignore case or trailing spaces; ids are compared exactly.
-	const isText = type === 'text' || type === 'uuid'
+	const isText = table.columns.some(
+		({ name, type }) => table.key.includes(name) && (type === 'text' || type === 'uuid'),
+	)
 	const exact = { ...opened, lean: withExactKey(opened.lean), guarded: withExactKey(opened.guarded) }
 	return new SqliteModel(isText ? exact : opened, table, timeoutSeconds, reopen)
 }

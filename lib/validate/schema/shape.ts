@@ -32,8 +32,8 @@ export interface AnswerShape {
 	readonly type?: string | undefined
 	/** Whether the response has the `meta` of a page. */
 	readonly isPage: boolean
-	/** In a list of records, the field whose value is the last segment of a record's URL. */
-	readonly key?: string | undefined
+	/** In a list of records, the fields whose values, joined by commas, are the last segment of a record's URL. */
+	readonly key?: readonly string[] | undefined
 	/** Names of possible headers: `ETag`, `Link`, `Location`, `X-Total-Count`. */
 	readonly headers: readonly string[]
 	/** Whether the application's code creates it, so that it may have another successful status. */

@@ -7,6 +7,7 @@ import {
 	type InjectedRequest,
 	type Model,
 } from '../../../lib/index.ts'
+import { keyNames } from '../../../lib/models/key.ts'
 import { Log } from '../../helpers/listening.ts'
 
 /** `secret`, `pin` and `owner` are hidden. */
@@ -60,7 +61,7 @@ export async function allRows(model: Model): Promise<Record<string, unknown>[]> 
 	const names = model.fields.map(({ name }) => name)
 	const { json } = await model.list({
 		selection: { fields: names, names, version: undefined },
-		order: [{ field: model.key, descending: false }],
+		order: keyNames(model).map((field) => ({ field, descending: false })),
 		...{ where: undefined, limit: 10_000, offset: 0, after: undefined, total: false },
 	})
 	// A list is an array of objects with the selection's names.

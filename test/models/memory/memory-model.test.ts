@@ -1,5 +1,6 @@
 /** `MemoryModel` keeps the model contract; its options, and what it does beyond the contract. */
 import * as assert from 'uvu/assert'
+import { keyNames } from '../../../lib/models/key.ts'
 import { MemoryModel, type MemoryModelOptions } from '../../../lib/models/memory/memory-model.ts'
 import { DEFAULT, type Model, type Order, type Selection, type Values } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
@@ -29,7 +30,7 @@ describe('MemoryModel', (test) => {
 			},
 			key: 'id',
 		})
-		assert.equal({ name, key, readOnly }, { name: 'article', key: 'id', readOnly: false })
+		assert.equal({ name, key, readOnly }, { name: 'article', key: ['id'], readOnly: false })
 		const plain = { nullable: false, hasDefault: false, generated: false }
 		assert.equal(fields, [
 			{ ...plain, name: 'id', type: 'uuid', hasDefault: true },
@@ -399,16 +400,20 @@ describe('MemoryModel refuses', (test) => {
 			{ fields: { id: 'integer' }, key: 'ix' },
 			"MemoryModel 'm': its key ix is not one of its fields: did you mean id?",
 		],
-		['no key', { fields: { id: 'integer' } }, /^MemoryModel 'm': its key undefined is not one of its fields/],
+		[
+			'no key',
+			{ fields: { id: 'integer' } },
+			/^MemoryModel 'm': key must be a field or a list of fields, got undefined/,
+		],
 		[
 			'a key of a type that is none',
 			{ fields: { id: 'json' }, key: 'id' },
-			"MemoryModel 'm': its key id is json; a key must be integer, bigint, uuid or text, and not nullable",
+			"MemoryModel 'm': its key id is json; a key must be an integer, a uuid, a text, a date or a timestamp, and not nullable",
 		],
 		[
 			'a key that may be null',
 			{ fields: { id: { type: 'text', nullable: true } }, key: 'id' },
-			"MemoryModel 'm': its key id is nullable; a key must be integer, bigint, uuid or text, and not nullable",
+			"MemoryModel 'm': its key id is nullable; a key must be an integer, a uuid, a text, a date or a timestamp, and not nullable",
 		],
 		[
 			'a generated field without a default',
@@ -502,7 +507,7 @@ async function all(model: Model, order: readonly Order[] = []): Promise<Record<s
 			after: undefined,
 			total: false,
 		},
-		order: order.length === 0 ? [{ field: model.key, descending: false }] : order,
+		order: order.length === 0 ? keyNames(model).map((field) => ({ field, descending: false })) : order,
 	})
 	return JSON.parse(json) as Record<string, unknown>[]
 }

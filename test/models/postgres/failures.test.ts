@@ -288,7 +288,7 @@ function refusesBy(name: DriverName): void {
 
 for (const name of await driversHere()) refusesBy(name)
 
-const TABLE: Table = { schema: 'public', name: 't', columns: [], key: 'id', constraints: [], isView: false }
+const TABLE: Table = { schema: 'public', name: 't', columns: [], key: ['id'], constraints: [], isView: false }
 
 /** An error as a driver would make it. */
 function made(message: string, rest: object = {}): Error {

@@ -12,7 +12,7 @@ const RULES = { nullable: false, hasDefault: true, generated: false }
 const ID: Column = { name: 'id', type: 'integer', sqlType: 'int4', ...RULES }
 const NAME: Column = { name: 'name', type: 'text', sqlType: 'text', ...RULES, nullable: true }
 const TABLE: Table = {
-	...{ schema: undefined, name: 't', columns: [ID, NAME], key: 'id', constraints: [], isView: false },
+	...{ schema: undefined, name: 't', columns: [ID, NAME], key: ['id'], constraints: [], isView: false },
 }
 const SELECTED: readonly Selected[] = [{ column: ID, as: 'id' }]
 const FIRST: ListParts = {
@@ -46,9 +46,9 @@ describe('postgres: SQL texts of lists', (test) => {
 		{ ...FIRST, selected: [{ column: NAME, as: 'name' }] },
 	]
 	test('a cached text equals a newly written one', () => {
-		const dialect = dialectOf(false, ID, new Lru())
+		const dialect = dialectOf(false, [ID], new Lru())
 		for (const parts of [...all, ...all, ...all])
-			assert.equal(listOf(dialect, parts), listOf(dialectOf(false, ID, new Lru()), parts))
+			assert.equal(listOf(dialect, parts), listOf(dialectOf(false, [ID], new Lru()), parts))
 	})
 
 	const reaches: [limit: number, offset: number, reach: string][] = [
@@ -62,15 +62,15 @@ describe('postgres: SQL texts of lists', (test) => {
 	]
 	for (const [limit, offset, reach] of reaches) {
 		test(`a page of ${limit} from ${offset} on reaches ${reach}`, () => {
-			const { text } = listOf(dialectOf(false, ID, new Lru()), { ...FIRST, limit, offset })
+			const { text } = listOf(dialectOf(false, [ID], new Lru()), { ...FIRST, limit, offset })
 			assert.match(text, `order by b."id" limit ${reach}) b limit`)
 		})
 	}
 
 	test('the length of the gathered result is hidden from the planner', () => {
-		const dialect = dialectOf(false, ID, new Lru())
+		const dialect = dialectOf(false, [ID], new Lru())
 		const sql = new Sql(dialect)
-		dialect.keyIn(sql, ID, 'b', ['1', '2'])
+		dialect.keyIn?.(sql, [ID], 'b', ['1', '2'])
 		assert.is(sql.text, 'b."id" = any((select $1::int4[])::int4[])')
 		assert.equal(sql.values, ['{1,2}'])
 	})

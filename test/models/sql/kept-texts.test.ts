@@ -40,8 +40,8 @@ function overPostgres(): Model {
 		id,
 		...FIELDS.map((name): Column => ({ name, type: 'timestamp', sqlType: 'timestamptz', ...rules })),
 	]
-	const table: Table = { schema: undefined, name: 't', columns, key: 'id', constraints: [], isView: false }
-	return new SqlModel(table, new Silent(), dialectOf(false, id, new Lru()))
+	const table: Table = { schema: undefined, name: 't', columns, key: ['id'], constraints: [], isView: false }
+	return new SqlModel(table, new Silent(), dialectOf(false, [id], new Lru()))
 }
 
 /** The n-th combination of fields and order: all are different. */

@@ -26,8 +26,8 @@ describe('options of SQL models', (test) => {
 			{ schema: 'blog' },
 			'TypeError: SqliteModel has no option schema; there are key, bigint, timeoutSeconds',
 		],
-		[{ key: 1 }, 'TypeError: SqliteModel: key must be a string, got 1'],
-		[{ key: null }, 'TypeError: SqliteModel: key must be a string, got null'],
+		[{ key: 1 }, 'TypeError: SqliteModel: key must be a column or a list of columns, got 1'],
+		[{ key: null }, 'TypeError: SqliteModel: key must be a column or a list of columns, got null'],
 		[{ bigint: 'text' }, `TypeError: SqliteModel: bigint must be 'number' or 'string', got "text"`],
 		[{ bigint: 10n }, `TypeError: SqliteModel: bigint must be 'number' or 'string', got 10`],
 		[

@@ -3,6 +3,7 @@ import type { Condition, Model, Selection } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import type { Dialect } from '../../../lib/models/sql/dialect.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { columnName } from '../../../lib/models/sql/table.ts'
 import { describe } from '../../helpers/describe.ts'
 import { HeldDriver, type Stage, stage, turn } from './stage.ts'
 
@@ -18,7 +19,14 @@ const owned = (value: number): Condition => ({ op: 'eq', field: 'owner', value }
 function gathering(timeoutSeconds = 5): Stage & { held: HeldDriver; model: SqlModel } {
 	const all = stage(TABLE)
 	const held = new HeldDriver(all.driver)
-	const dialect: Dialect = { ...all.dialect, gathers: true }
+	const dialect: Dialect = {
+		...all.dialect,
+		keyIn: (sql, [key], alias, ids) => {
+			if (key === undefined) return
+			sql.values.push(`[${ids.join()}]`)
+			sql.add(`${columnName(all.dialect, key, alias)} in (select value from json_each(?))`)
+		},
+	}
 	return { ...all, held, model: new SqlModel(all.table, held, dialect, timeoutSeconds) }
 }
 

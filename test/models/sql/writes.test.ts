@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
 	{ name: 'v', type: 'integer', sqlType: 'int4', ...RULES, nullable: false },
 ]
 const TABLE: Table = {
-	...{ schema: undefined, name: 't', columns: COLUMNS, key: 'id', constraints: [], isView: false },
+	...{ schema: undefined, name: 't', columns: COLUMNS, key: ['id'], constraints: [], isView: false },
 }
 const ANY: Guard = { where: undefined, version: undefined }
 
@@ -24,9 +24,9 @@ const ANY: Guard = { where: undefined, version: undefined }
 function fresh(storage?: string): { subject: Subject; plan: Plan } {
 	const columns = columnsOf(TABLE)
 	const key = { ...columnOf(columns, 'id'), storage }
-	const dialect = dialectOf(false, key, new Lru())
+	const dialect = dialectOf(false, [key], new Lru())
 	const plan = planOf(TABLE, columns, dialect, { fields: ['a'], names: ['a'], version: 'v' })
-	return { subject: { table: TABLE, columns, key, dialect }, plan }
+	return { subject: { table: TABLE, columns, keys: [key], dialect }, plan }
 }
 
 describe('sql/writes', (test) => {

@@ -42,7 +42,7 @@ for (const driver of sqliteDrivers) {
 						'i date?, j timestamp?, k timestamp?, l time?, m json?, n bytes?, o uuid?, p other?, q decimal?, ' +
 						'r text20?=, s integer?*, u text?*, v integer?, w text?, x float?',
 				)
-				assert.equal([key, readOnly], ['id', false])
+				assert.equal([key, readOnly], [['id'], false])
 			},
 		)
 
@@ -92,7 +92,7 @@ for (const driver of sqliteDrivers) {
 
 		on(
 			`create table article (id integer primary key, title text); insert into article values (1, 'one');
-			create table pairs (a int, b int, primary key (a, b)); create table plain (n int, created datetime not null unique);
+			create table pairs (a int, b int, primary key (a, b)); create table plain (n int, data blob not null unique, created datetime not null unique);
 			create view titles as select id, upper(title) as title, 2.5 as x, count(*) as n from article group by id`,
 			'a table that cannot be opened is refused with a message',
 			async (database) => {
@@ -102,23 +102,19 @@ for (const driver of sqliteDrivers) {
 				)
 				await refused(
 					() => SqliteModel.open(database, 'titles'),
-					`titles is a view: pass { key: '…' } with a column that is unique and not null`,
-				)
-				await refused(
-					() => SqliteModel.open(database, 'pairs'),
-					`pairs has a primary key of 2 columns, a, b: pass { key: '…' } with a column that is unique and not null`,
+					`titles is a view: pass { key: '…' } with a column that is unique and not null, a list of columns that are so together, or [] to only list its records`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'plain'),
-					`plain has no primary key: pass { key: '…' } with a column that is unique and not null; it could be created`,
+					`plain has no primary key: pass { key: '…' } with a column that is unique and not null, a list of columns that are so together, or [] to only list its records; it could be created`,
 				)
 				await refused(
 					() => SqliteModel.open(database, 'article', { key: 'titel' }),
 					'article has no column "titel" for its key: did you mean title?',
 				)
 				await refused(
-					() => SqliteModel.open(database, 'plain', { key: 'created' }),
-					'the key of plain, created, is of type datetime; a key must be an integer, a uuid or a text',
+					() => SqliteModel.open(database, 'plain', { key: 'data' }),
+					'the key of plain, data, is of type blob; a key must be an integer, a uuid, a text, a date or a timestamp',
 				)
 				await refused(
 					// A program without types may pass anything.
@@ -166,15 +162,15 @@ for (const driver of sqliteDrivers) {
 				for (const key of ['plain', 'nullable', 'part', 'lower', 'a', 'b', 'folded', 'trimmed'])
 					await refused(
 						() => SqliteModel.open(database, 't', { key }),
-						`${key} can't be the key of t: a key must be unique on its own, and not null; it could be fine or also or number or finer`,
+						`${key} can't be the key of t: a key must be unique on its own, and not null; it could be a, b or fine or also or number or finer`,
 					)
 				for (const key of ['id', 'fine', 'also', 'number', 'finer'])
-					assert.is((await SqliteModel.open(database, 't', { key })).key, key)
+					assert.is((await SqliteModel.open(database, 't', { key })).key.join(), key)
 				await refused(
 					() => SqliteModel.open(database, 'keyless'),
-					`keyless has no primary key: pass { key: '…' } with a column that is unique and not null; it could be b`,
+					`keyless has no primary key: pass { key: '…' } with a column that is unique and not null, a list of columns that are so together, or [] to only list its records; it could be b`,
 				)
-				assert.is((await SqliteModel.open(database, 'texts', { key: 'id' })).key, 'id')
+				assert.is((await SqliteModel.open(database, 'texts', { key: 'id' })).key.join(), 'id')
 			},
 		)
 
@@ -201,12 +197,24 @@ for (const driver of sqliteDrivers) {
 		on(
 			`create table author (id integer primary key); create table article (slug varchar(20) primary key);
 			create table pairs (a int, b int, primary key (a, b)); create view v as select 1 as id;
-			create table "__proto__" (id integer primary key)`,
-			'openAll opens the tables with a key of one column',
+			create table "__proto__" (id integer primary key);
+			create table log (line text); create table files (data blob primary key)`,
+			'openAll opens all tables, without views',
 			async (database) => {
 				const models = await SqliteModel.openAll(database)
-				assert.equal(Object.keys(models), ['__proto__', 'article', 'author'])
-				assert.is(models.article?.key, 'slug')
+				assert.equal(
+					Object.entries(models).map(
+						([name, { key, readOnly }]) => `${name}: ${key.join()}${readOnly ? ', read-only' : ''}`,
+					),
+					[
+						'__proto__: id',
+						'article: slug',
+						'author: id',
+						'files: , read-only',
+						'log: , read-only',
+						'pairs: a,b',
+					],
+				)
 			},
 		)
 

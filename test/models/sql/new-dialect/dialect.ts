@@ -12,7 +12,6 @@ export function dialectOf(database: object): Dialect {
 		returningAlias: '',
 		comparesRows: true,
 		skipsSilently: true, // by raise(ignore)
-		gathers: false,
 		insertNothing: ' default values',
 		quote,
 		placeholder: (n) => `?${n}`,
@@ -45,7 +44,6 @@ export function dialectOf(database: object): Dialect {
 			const value = column.type === 'bytes' ? 'unhex(value)' : 'value'
 			sql.add(`${name} in (select ${value} from json_each(?${sql.values.length}))`)
 		},
-		keyIn: (sql, key, alias, ids) => dialect.oneOf(sql, key, alias, ids, true),
 		keyIs: exactly,
 		exactly,
 		list: writeList,

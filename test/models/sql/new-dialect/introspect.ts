@@ -4,10 +4,10 @@ import { fieldOf } from './types.ts'
 
 const COLUMNS = 'select name, type, "notnull", pk, dflt_value, hidden from pragma_table_xinfo(?)'
 
-/** Columns that are unique on their own, and not nullable. */
-const UNIQUE = `select min(c.name) from pragma_index_list(?1) i, pragma_index_info(i.name) c
+/** The columns of each unique index that has no nullable column, as JSON. */
+const UNIQUE = `select json_group_array(c.name) from pragma_index_list(?1) i, pragma_index_info(i.name) c
 	left join pragma_table_xinfo(?1) t on t.name = c.name
-	where i."unique" and not i.partial group by i.name having count(*) = 1 and min(t."notnull")`
+	where i."unique" and not i.partial group by i.name having min(t."notnull")`
 
 export async function listTables(driver: Driver): Promise<string[]> {
 	const text = `select name from sqlite_schema where type = 'table' and name not like 'sqlite~_%' escape '~'`
@@ -25,8 +25,9 @@ export async function introspect(
 	if (described.length === 0) throw new TypeError(`there is no table ${JSON.stringify(name)}`)
 	const isView = (await ask(`select 1 from sqlite_schema where type = 'view' and name = ?`)).length > 0
 	const columns = described.map((row) => columnOf(row, bigint))
-	const primary = described.filter(([, , , place]) => place !== 0n).map(([column]) => String(column))
-	const unique = (await ask(UNIQUE)).map(([column]) => String(column))
+	const inKey = described.filter(([, , , place]) => place !== 0n)
+	const primary = inKey.sort((a, b) => Number(a[3]) - Number(b[3])).map(([column]) => String(column))
+	const unique = (await ask(UNIQUE)).map(([names]) => JSON.parse(String(names)) as string[])
 	// No constraints are needed: errors of libSQL name the columns.
 	return { schema: undefined, name, columns, constraints: [], isView, primary, unique }
 }

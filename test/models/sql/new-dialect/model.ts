@@ -1,6 +1,7 @@
 /** `NewModel`: a table of libSQL as a model, written from docs/models.md, "Writing a new SQL database". */
 import {
 	type DatabaseOptions,
+	type KeyOption,
 	keyOf,
 	openingOptions,
 	primaryKey,
@@ -16,7 +17,7 @@ export class NewModel extends SqlModel {
 	static async open(database: NewDatabase, name: string, options: TableOptions = {}): Promise<NewModel> {
 		const { key, bigint, timeoutSeconds } = openingOptions('NewModel', options, ['key'])
 		const driver = driverOf(database)
-		const read = async (asked: string | undefined) => {
+		const read = async (asked: KeyOption | undefined) => {
 			const found = await introspect(driver, name, bigint)
 			return withKey(found, keyOf(found, asked))
 		}
@@ -28,8 +29,10 @@ export class NewModel extends SqlModel {
 		const models: Record<string, NewModel> = {}
 		const driver = driverOf(database)
 		for (const name of await listTables(driver))
-			if (primaryKey(await introspect(driver, name)) !== undefined)
-				models[name] = await NewModel.open(database, name, options)
+			models[name] = await NewModel.open(database, name, {
+				...options,
+				key: primaryKey(await introspect(driver, name)),
+			})
 		return models
 	}
 }
