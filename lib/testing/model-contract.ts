@@ -1,5 +1,6 @@
 /** `modelContract`: the requirements of `Model`, as cases for a test runner. */
 import type { Case } from './case.ts'
+import { COMPOSITE_KEY_TESTS } from './model/composite-keys.ts'
 import { CROWD_TESTS, TRANSACTION_TESTS } from './model/concurrency.ts'
 import { CONDITION_TESTS } from './model/conditions.ts'
 import { FACT_TESTS, KEY_TESTS } from './model/facts.ts'
@@ -22,6 +23,7 @@ const TESTS = [
 	...REFUSAL_TESTS,
 	...TRANSACTION_TESTS,
 	...KEY_TESTS,
+	...COMPOSITE_KEY_TESTS,
 	...CROWD_TESTS,
 ]
 

@@ -26,4 +26,9 @@ export const CONTRACT_KEYS = {
 	text: () => new MemoryModel('texts', { fields: { id: 'text', title: 'text' }, key: 'id' }),
 	uuid: () => new MemoryModel('uuids', { fields: { id: 'uuid', title: 'text' }, key: 'id' }),
 	bigint: () => new MemoryModel('bigints', { fields: { id: 'bigint', title: 'text' }, key: 'id' }),
+	several: () =>
+		new MemoryModel('several', {
+			fields: { day: 'date', tag: { type: 'text', maxLength: 200 }, id: 'integer', title: 'text' },
+			key: ['day', 'tag', 'id'],
+		}),
 }

@@ -22,6 +22,8 @@ import { type ContractField, type Feature, FIELDS } from './fields.ts'
 /** Creates a model over an empty table. */
 export type MakeModel = () => Model | Promise<Model>
 
+type KeyKind = 'text' | 'uuid' | 'bigint' | 'several'
+
 /** How to create the models under test, and what they don't support. */
 export interface ModelContractOptions {
 	/** Creates a model over an empty table with the fields of `MODEL_FIELDS`, except those of skipped features. */
@@ -29,10 +31,12 @@ export interface ModelContractOptions {
 	/**
 	 * Create models over empty tables with a key `id` of another type, and `title`, a text that isn't nullable and has no
 	 * default. `text` ids have up to 200 characters and no default; `uuid` and `bigint` ids are generated unless given.
+	 * `several` has a key of three fields without defaults, in this order: `day`, a date; `tag`, a text of up to 200
+	 * characters; `id`, an integer.
 	 *
 	 * @default their cases are omitted
 	 */
-	readonly keys?: { readonly [Type in 'text' | 'uuid' | 'bigint']?: MakeModel }
+	readonly keys?: { readonly [Type in KeyKind]?: MakeModel }
 	/** Features that the store doesn't support; their fields and cases are omitted. @default none */
 	readonly skip?: readonly Feature[]
 	/** Called with each model after its case, passed or failed. @default nothing */
@@ -43,7 +47,7 @@ export interface ModelContractOptions {
 export interface ModelTest {
 	readonly name: string
 	readonly needs?: readonly Feature[]
-	readonly key?: 'text' | 'uuid' | 'bigint'
+	readonly key?: KeyKind
 	run(fixture: ModelFixture): Promise<void>
 }
 
@@ -215,7 +219,7 @@ export class ModelFixture {
 			(error: unknown) => {
 				ok(error instanceof ModelError, `${message ?? kind}: ${String(error)} is not a ModelError`)
 				strictEqual(error.kind, kind, message)
-				if (error.fields.length > 0) deepStrictEqual(error.fields, fields, message)
+				if (error.fields.length > 0) deepStrictEqual(error.fields.toSorted(), fields.toSorted(), message)
 				return true
 			},
 			message,

@@ -37,13 +37,15 @@ const TABLES = [
 	)`,
 	'create table TABLE_text (id varchar(200) primary key, title text not null)',
 	'create table TABLE_uuid (id uuid primary key default uuid(), title text not null)',
+	`create table TABLE_several (id int not null, title text not null, tag varchar(200) not null, day date not null,
+		primary key (day, tag, id))`,
 	'create table TABLE_bigint (id bigint primary key auto_increment, title text not null)',
 ]
 
 /** Seconds: a thousand concurrent requests are answered, however long a machine stalls. */
 const PATIENCE = 60
 
-const SUFFIXES = ['', '_text', '_uuid', '_bigint']
+const SUFFIXES = ['', '_text', '_uuid', '_bigint', '_several']
 
 /** How sessions are set. */
 export interface Setting {
@@ -72,7 +74,7 @@ export function contractWith({ name, table, settings, isMute = false, only = [/^
 				return model
 			}
 		}
-		const counted = { text: make('_text'), bigint: make('_bigint') }
+		const counted = { text: make('_text'), bigint: make('_bigint'), several: make('_several') }
 		// A key made by a default isn't returned without `returning`, and has to be given.
 		const keys = isMute ? counted : { ...counted, uuid: make('_uuid') }
 		const drop = async () => {

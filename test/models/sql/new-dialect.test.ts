@@ -15,6 +15,7 @@ const TABLES = {
 	by_uuid: `id uuid primary key default (lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4a11-8a11-' ||
 		hex(randomblob(6)))), title text not null`,
 	by_bigint: 'id integer primary key, title text not null',
+	several: 'id int, title text not null, tag text, day date, primary key (day, tag, id)',
 }
 
 describe('a new dialect: the contract', (test) => {
@@ -23,7 +24,12 @@ describe('a new dialect: the contract', (test) => {
 		await database.exec(`drop table if exists ${table}; create table ${table} (${TABLES[table]})`)
 		return NewModel.open(database, table)
 	}
-	const keys = { text: make('by_text'), uuid: make('by_uuid'), bigint: make('by_bigint') }
+	const keys = {
+		text: make('by_text'),
+		uuid: make('by_uuid'),
+		bigint: make('by_bigint'),
+		several: make('several'),
+	}
 	test.before(() => database.exec('pragma foreign_keys = on'))
 	for (const { name, run } of modelContract({ make: make('contract'), keys, skip: ['decimal', 'nan'] }))
 		test(name, run)

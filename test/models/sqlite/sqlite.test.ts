@@ -20,6 +20,7 @@ const TABLES = `
 		),
 		title text not null
 	);
+	create table several (id int, title text not null, tag text, day date, primary key (day, tag, id));
 	create table by_bigint (id bigint primary key default (random()), title text not null);
 `
 
@@ -35,7 +36,12 @@ for (const { name, open } of sqliteDrivers) {
 			database.exec(`pragma foreign_keys = on; ${TABLES}`)
 			return SqliteModel.open(database, table)
 		}
-		const keys = { text: make('by_text'), uuid: make('by_uuid'), bigint: make('by_bigint') }
+		const keys = {
+			text: make('by_text'),
+			uuid: make('by_uuid'),
+			bigint: make('by_bigint'),
+			several: make('several'),
+		}
 		const cases = modelContract({
 			make: make('contract'),
 			keys,
