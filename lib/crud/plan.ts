@@ -7,7 +7,7 @@ import { keyNames } from '../models/key.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
 import { type CrudOperation, type CrudOptions, READERS } from './options.ts'
-import { idParser, type KeyReader, keyReaders } from './record-id.ts'
+import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
 
@@ -20,6 +20,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	/** The fields of the key, in its order; empty if the records can only be listed. */
 	readonly keys: readonly CrudField[]
 	readonly keyReaders: readonly KeyReader[]
+	/** Returns an id in canonical form; `undefined` for a text that can't be one. */
+	readonly idOf: KeyReader
 	readonly isKeyVisible: boolean
 	readonly visible: FieldMap
 	readonly filterable: FieldMap
@@ -31,8 +33,6 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
 	readonly selections: Selections
-	/** Returns an id in canonical form; `undefined` for a text that can't be one. */
-	readonly idOf: KeyReader
 }
 
 /**

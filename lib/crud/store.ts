@@ -16,7 +16,6 @@ import {
 	type Value,
 } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
-import { joinId } from '../wire/record-id.ts'
 import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
 import { keysetCursor, offsetCursor } from './cursor.ts'
 import { allOf } from './filter.ts'
@@ -53,7 +52,7 @@ async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope
  */
 export function checkedId(view: CrudView, id: unknown): string {
 	const { isScoped, plan } = view[FACTS]
-	const text = Array.isArray(id) ? joinId(id.map(String)) : String(id)
+	const text = String(id)
 	if (isScoped && plan.keys.length > 1) return text
 	const canonical = plan.idOf(text)
 	if (canonical === undefined) throw NOT_FOUND

@@ -9,6 +9,8 @@ import { INTEGER, isDate, isUuid, NUMBER } from '../validate/format.ts'
 import { note, noteChoices } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { joinId, splitId } from '../wire/record-id.ts'
+import type { CrudField } from './fields.ts'
 
 export type NonNullValue = Exclude<Value, null>
 
@@ -56,7 +58,7 @@ const EXACT_DIGITS = 15
  *
  * @param isAlone whether the id is this value alone, not one of several
  */
-export function idReader(key: Field, isAlone = true): (text: string) => string | undefined {
+export function idReader(key: Field, isAlone = true): KeyReader {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
 	if (key.type === 'date') return dateFrom
 	if (key.type === 'timestamp') return timestampId
@@ -73,6 +75,29 @@ export function idReader(key: Field, isAlone = true): (text: string) => string |
 		}
 		const number = BigInt(text)
 		return number >= min && number <= max ? text : undefined
+	}
+}
+
+/** Returns the canonical form of a value of the key, or of an id; `undefined` for a text that can't be one. */
+export type KeyReader = (text: string) => string | undefined
+
+/** A reader for each field of the key. Only a key of one text must be a segment that clients don't resolve. */
+export function keyReaders(keys: readonly CrudField[]): KeyReader[] {
+	return keys.map(({ field }) => idReader(field, keys.length === 1))
+}
+
+/** Returns a function that checks an id of the whole key, and returns it in canonical form. */
+export function idParser(readers: readonly KeyReader[]): KeyReader {
+	const [only] = readers
+	if (only !== undefined && readers.length === 1) return only
+	return (id) => {
+		const texts: string[] = []
+		for (const [at, value] of splitId(id, readers.length)?.entries() ?? []) {
+			const text = readers[at]?.(value)
+			if (text === undefined) return undefined
+			texts.push(text)
+		}
+		return texts.length === 0 ? undefined : joinId(texts)
 	}
 }
 
