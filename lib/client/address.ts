@@ -51,23 +51,25 @@ function isUrl(endpoint: string): boolean {
 /**
  * Encodes an id as one path segment, which can't lead to another path.
  *
+ * @param isWhole false for a part of a segment, which may be empty or dots
  * @throws TypeError unless the id is a string, a bigint or an exact whole number, and possible as a segment
  */
-export function idSegment(id: unknown): string {
+export function idSegment(id: unknown, isWhole = true): string {
 	const exact = typeof id === 'number' ? Number.isSafeInteger(id) : /^(?:string|bigint)$/.test(typeof id)
 	const text = String(id)
 	// Clients resolve dot segments, even percent-encoded ones: DELETE /article/.. is DELETE /.
-	if (!exact || /^\.{0,2}$|\p{Surrogate}/u.test(text))
+	if (!exact || /\p{Surrogate}/u.test(text) || (isWhole && /^\.{0,2}$/.test(text)))
 		throw new TypeError(`an id must be text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
 	return encodeURIComponent(text)
 }
 
-/** The id in a `Location` header: its last segment; `undefined` if there is none. */
-export function idIn(location: string | null): string | undefined {
+/** The id in a `Location` header, or its values: the last segment; `undefined` if there is none. */
+export function idIn(location: string | null): string | string[] | undefined {
 	const [path = ''] = (location ?? '').split(/[?#]/, 1)
 	const segment = path.slice(path.lastIndexOf('/') + 1)
 	try {
-		return segment === '' ? undefined : decodeURIComponent(segment)
+		const values = segment.split(',').map(decodeURIComponent)
+		return values.length > 1 ? values : values[0] || undefined
 	} catch {
 		return undefined
 	}

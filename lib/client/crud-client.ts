@@ -22,8 +22,8 @@ import {
 
 /** Options of a `CrudClient`. */
 export interface CrudClientOptions extends SendOptions {
-	/** The field that identifies a record. @default 'id' */
-	readonly key?: string
+	/** The field that identifies a record, or the fields that do so together, in the server's order. @default 'id' */
+	readonly key?: string | readonly string[]
 }
 
 /** Options of calls that return a record. */
@@ -52,10 +52,13 @@ export interface ChangeOptions<T, F extends FieldName<T> = FieldName<T>> extends
 	readonly ifMatch?: string | undefined
 }
 
-/** The id of a record, or the record itself. */
-export type RecordOrId<T> = Id | Readonly<Partial<T>>
+/** The id of a record (of several values, a list: `[7, 'herb']`), or the record itself. */
+export type RecordOrId<T> = Id | readonly Id[] | Readonly<Partial<T>>
 
-const KEY: Check = [(value) => typeof value === 'string' && value !== '', "a field's name"]
+const KEY: Check = [
+	(value) => [value].flat().every((name) => typeof name === 'string' && name !== ''),
+	"a field's name, or a list of them",
+]
 
 const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
 
@@ -84,12 +87,12 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	readonly url: string
 	// Not #private: frameworks wrap their state in proxies, which can't access private members.
 	private readonly settings: Settings
-	private readonly key: string
+	private readonly key: readonly string[]
 
 	constructor(name: string, endpoint: string, options: CrudClientOptions = {}) {
 		this.url = collectionUrl(name, endpoint)
 		this.settings = settingsOf('a CrudClient', options, { key: KEY })
-		this.key = options.key ?? 'id'
+		this.key = [options.key ?? 'id'].flat()
 	}
 
 	/**
@@ -196,15 +199,16 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', ...own])
 		const { fields, ifMatch, idempotencyKey, ...rest } = options
 		const id = idOf(of, this.key)
-		// Only `create` has no id; for the others `idSegment` refuses undefined.
-		const path = method === 'POST' ? this.url : `${this.url}/${idSegment(id)}`
+		// Only `create` has no id; for the others `segmentOf` refuses undefined.
+		const path = method === 'POST' ? this.url : `${this.url}/${segmentOf(id)}`
 		const url = fields === undefined ? path : `${path}?${new URLSearchParams({ fields: fields.join() })}`
 		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
 		const call = { ...rest, method, url, body, conditions, idempotencyKey: checkedKey(idempotencyKey) }
 		try {
 			const { data, response } = await send(call, this.settings)
 			const { headers } = response
-			const recordId = id ?? (isRecord(data) ? data[this.key] : undefined) ?? idIn(headers.get('Location'))
+			const recordId =
+				id ?? (isRecord(data) ? valuesOf(data, this.key) : undefined) ?? idIn(headers.get('Location'))
 			setOrigin(data, url, recordId, headers.get('ETag'))
 			return data as Pick<T, F> // of the type that the program declared
 		} catch (error) {
@@ -232,11 +236,25 @@ function readCondition(of: unknown, url: string): Record<string, string> {
 const IF_MATCH = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
 
 /** The given id, or the id of the given record. @throws TypeError for a record whose id isn't known */
-function idOf(of: unknown, key: string): unknown {
-	if (!isRecord(of)) return of
-	const id = originOf(of)?.id ?? of[key]
+function idOf(of: unknown, key: readonly string[]): unknown {
+	if (!isRecord(of) || Array.isArray(of)) return of
+	const id = originOf(of)?.id ?? valuesOf(of, key)
 	if (id !== undefined) return id
-	throw new TypeError(`the record has no ${key}, so its id isn't known: pass the id, or set the client's key`)
+	throw new TypeError(
+		`the record has no ${key.join()}, so its id isn't known: pass the id, or set the client's key`,
+	)
+}
+
+/** The values of the key, if the record has all of them. */
+function valuesOf(record: Readonly<Record<string, unknown>>, key: readonly string[]): unknown[] | undefined {
+	const values = key.map((name) => record[name])
+	return values.includes(undefined) ? undefined : values
+}
+
+function segmentOf(id: unknown): string {
+	const [only, ...more] = Array.isArray(id) ? id : [id]
+	if (more.length === 0) return idSegment(only)
+	return [only, ...more].map((value) => idSegment(value, false)).join()
 }
 
 /**

@@ -55,8 +55,8 @@ describe('client: options', (test) => {
 		...[-1, 11, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '2', null, true, 2n].map(
 			(value): [string, unknown, string] => [`retries ${value}`, { retries: value }, retries],
 		),
-		['key', { key: '' }, "a CrudClient's key must be a field's name"],
-		['key', { key: Symbol('id') }, "a CrudClient's key must be a field's name"],
+		['key', { key: '' }, "a CrudClient's key must be a field's name, or a list of them"],
+		['key', { key: Symbol('id') }, "a CrudClient's key must be a field's name, or a list of them"],
 		['headers null', { headers: null }, headers],
 		['headers that are a text', { headers: 'X-A: a' }, headers],
 		['headers that are a Headers', { headers: new Headers({ 'X-A': 'a' }) }, headers],
