@@ -1,5 +1,6 @@
 /** Public names of `verbena/model`, for implementing `Model` over another store. */
 export { RawJson } from '../wire/raw-json.ts'
+export { joinId, splitId } from '../wire/record-id.ts'
 export {
 	type Absent,
 	type Changes,

@@ -163,9 +163,18 @@ describe('client: the id of a record', (test) => {
 			const unknown =
 				"TypeError: the record has no id, so its id isn't known: pass the id, or set the client's key"
 			// The wrong type is what is tested.
-			for (const of of [{}, { title: 'x' }, [], new Date(0)] as object[])
+			for (const of of [{}, { title: 'x' }, new Date(0)] as object[])
 				assert.is(String(await thrownBy(articles.delete(of))), unknown)
-			const wrong: unknown[] = [null, undefined, true, { id: {} }, { id: null }, { id: '..' }, { id: 1.5 }]
+			const wrong: unknown[] = [
+				null,
+				undefined,
+				true,
+				[],
+				{ id: {} },
+				{ id: null },
+				{ id: '..' },
+				{ id: 1.5 },
+			]
 			for (const of of wrong)
 				assert.match(String(await thrownBy(articles.delete(of as number))), 'TypeError: an id must be text')
 			site.answer = record({ title: 'x' }, '"1"', { Location: '/blog/article/%zz' })

@@ -40,8 +40,8 @@ describe('reply/link', (test) => {
 			assert.is(recordUrl(incoming, path, '7'), url))
 	}
 
-	test('an id is one segment, whatever it contains', () => {
-		assert.is(recordUrl({ url: '/article' }, ['article'], 'a/b ü'), '/article/a%2Fb%20%C3%BC')
+	test("the path is percent-encoded, the record's segment already is", () => {
+		assert.is(recordUrl({ url: '/x' }, ['ü x'], 'a%2Fb,c'), '/%C3%BC%20x/a%2Fb,c')
 	})
 
 	const links: [string, string][] = [

@@ -23,6 +23,14 @@ export {
 } from './options.ts'
 export { NoAnswer, NoConnection } from './pool.ts'
 export { SqlModel } from './sql-model.ts'
-export { ALIAS, type Column, type Constraint, columnName, type Table, tableName } from './table.ts'
+export {
+	ALIAS,
+	type Column,
+	type Constraint,
+	columnName,
+	type Table,
+	tableName,
+	valuesOfId,
+} from './table.ts'
 export { type Lru, lruOf } from './text-cache.ts'
 export { runTransaction, type Session, within } from './transaction.ts'
