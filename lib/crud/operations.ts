@@ -26,13 +26,13 @@ import { type CrudQuery, QueryParams, selectionOf } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
-import { wholeId } from './record-id.ts'
 import type { Scope } from './scope.ts'
 import {
 	changeWithin,
 	checkedId,
 	createWithin,
 	listRecords,
+	modelId,
 	readRecord,
 	removeWithin,
 	resolveScope,
@@ -160,7 +160,7 @@ async function change(
 	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, operation)
-	const values = await bodies.read(bodyOf(exchange, operation, scope, wholeId(plan, id, scope)))
+	const values = await bodies.read(bodyOf(exchange, operation, scope, modelId(view, id, scope)))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
 	// An override may pass other values to `super`, so `super` checks them again.
 	const answer = await (overridden.has(operation)

@@ -28,7 +28,6 @@ export function wholeId({ keys, idOf }: CrudPlan, id: string, { fixed, terms }: 
 
 /** The segment of a record's URL. What the scope fixes of a key of several fields is left out. */
 export function idSegment({ keys }: CrudPlan, id: string, { fixed }: Scope): string {
-	if (keys.length === 1) return encodeURIComponent(id)
 	const free = id.split(',').filter((_, at) => !fixed.has(keys[at]?.field.name ?? ''))
 	return free.length === 0 ? id : free.join()
 }

@@ -59,6 +59,17 @@ export function checkedId(view: CrudView, id: unknown): string {
 	return canonical
 }
 
+/** The model's id for one of a URL, which may lack what the scope fixes of a key of several fields. */
+export function modelId(view: CrudView, id: string, scope: Scope): string {
+	const { plan } = view[FACTS]
+	return plan.keys.length === 1 ? id : wholeId(plan, id, scope)
+}
+
+function segmentOf(view: CrudView, id: string, scope: Scope): string {
+	const { plan } = view[FACTS]
+	return plan.keys.length === 1 ? encodeURIComponent(id) : idSegment(plan, id, scope)
+}
+
 /**
  * Awaits `run`, which calls a model, directly or through an override.
  *
@@ -114,7 +125,7 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 /** Reads a record for another operation, within the scope of that operation. */
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
-	const key = wholeId(view[FACTS].plan, id, scope)
+	const key = modelId(view, id, scope)
 	const read = () => model.read(key, withNeeded(view), scope.where)
 	return presentRecord(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
 }
@@ -133,7 +144,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const create = () => model.create(all, withNeeded(view))
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
-	if (!Object.isFrozen(state)) state.createdSegment = idSegment(view[FACTS].plan, created.id, scope)
+	if (!Object.isFrozen(state)) state.createdSegment = segmentOf(view, created.id, scope)
 	return recordOf(view, created.id, created.json, created.version)
 }
 
@@ -184,7 +195,7 @@ export async function changeWithin(
 	changes: Changes,
 ): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
-	const key = wholeId(view[FACTS].plan, id, scope)
+	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const { where } = scope
 	refuseLeaving(changes, scope)
@@ -206,7 +217,7 @@ export async function removeRecord(view: CrudView, id: string): Promise<CrudReco
 
 export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
-	const key = wholeId(view[FACTS].plan, id, scope)
+	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const remove = () => model.delete(key, withNeeded(view), { where: scope.where, version })
 	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope))

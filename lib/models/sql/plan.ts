@@ -79,13 +79,14 @@ function rowMapper(
 	const others = version === undefined ? keys : [version, ...keys]
 	const list = [...record.expressions, ...others.map((column) => dialect.exact(column, alias))].join(', ')
 	const first = width + others.length - keys.length
+	const isPlain = keys.length === 1 && keys[0]?.type !== 'timestamp'
 	return {
 		list,
 		found: (row) => ({
 			json: record.json(row.slice(0, width)),
 			version: version === undefined ? undefined : String(row[width]),
 		}),
-		id: (row) => idOfKey(row.slice(first), keys),
+		id: isPlain ? (row) => String(row[first]) : (row) => idOfKey(row.slice(first), keys),
 	}
 }
 

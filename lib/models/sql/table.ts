@@ -85,6 +85,7 @@ const MAX_INT64 = 2n ** 63n - 1n
 
 /** Converts an id to the values of the key's columns. @throws TypeError if it isn't an id of this key */
 export function valuesOfId(id: string, keys: readonly Column[]): readonly Value[] {
+	if (keys.length === 1) return [valueOfText(id, keys[0])]
 	const texts = splitId(id, keys.length)
 	if (texts === undefined) throw new TypeError(`an id of ${keys.length} values is needed, got another one`)
 	return texts.map((text, at) => valueOfText(text, keys[at]))
