@@ -7,7 +7,7 @@ import type { Cache } from '../cache/cache.ts'
 import type { Cors } from '../cors/cors.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Validator } from '../validate/validator.ts'
-import type { Pipelines } from './pipelines.ts'
+import type { Pipelines } from './http-pipelining.ts'
 
 /** What every step of a request may read. */
 export interface App {

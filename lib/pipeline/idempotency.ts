@@ -22,7 +22,7 @@ import {
 	type StoredRecord,
 	storeRecord,
 	withTimeout,
-} from './stored-replies.ts'
+} from './replay.ts'
 
 const HEADER = 'idempotency-key'
 /**
