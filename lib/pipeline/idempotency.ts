@@ -1,7 +1,7 @@
 /**
  * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked first, for retries too.
- * `stored-replies.ts` stores and replays responses.
+ * `replay.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
