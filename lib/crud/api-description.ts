@@ -31,7 +31,7 @@ export function crudShape(
 	const { plan } = facts
 	const common = {
 		summary: summaryOf(plan, operation),
-		params: operation === 'list' || operation === 'create' ? [] : [idSchema(plan)],
+		params: operation === 'list' || operation === 'create' ? [] : [idSchema(facts)],
 		query: operation === 'list' ? listParameters(plan) : [fieldsParameter(plan)],
 		answer: answerOf(facts, operation),
 		headers: preconditionHeaders(plan, operation),
@@ -76,16 +76,25 @@ function titleOf({ model }: CrudPlan): string {
 	return /^[A-Z]/.test(title) ? title : `Record${title}`
 }
 
-/** Of a key of several fields, an array: in a path, its items are percent-encoded one by one, and joined by commas. */
-function idSchema({ keys }: CrudPlan): JsonSchema {
+/**
+ * A key of several fields is an array: in a path, its items are percent-encoded one by one, and joined by commas. Within
+ * a scope, which may fix some of them, it has those that are left, so that positions don't tell their types.
+ */
+function idSchema({ plan: { keys }, isScoped }: CrudFacts): JsonSchema {
 	const schemas = keys.map(({ field }) => {
 		const schema = operandSchema(field)
 		return field.maxLength === undefined ? schema : { ...schema, maxLength: field.maxLength }
 	})
-	const [only] = schemas
-	if (only !== undefined && schemas.length === 1) return only
-	const description = keys.map(({ name }) => name).join(', ')
-	return { type: 'array', description, prefixItems: schemas, minItems: 1, maxItems: schemas.length }
+	const [only, ...others] = schemas
+	if (only !== undefined && others.length === 0) return only
+	const names = keys.map(({ name }) => name).join(', ')
+	const maxItems = schemas.length
+	if (!isScoped)
+		return { type: 'array', description: names, prefixItems: schemas, minItems: maxItems, maxItems }
+	const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+	const [items = {}] = distinct.length === 1 ? distinct : [{ anyOf: distinct }]
+	const description = `${names}, without what is fixed for the caller`
+	return { type: 'array', description, items, minItems: 1, maxItems }
 }
 
 function recordSchema(plan: CrudPlan): JsonSchema {

@@ -319,6 +319,43 @@ describe('crud/api-description: the rest of an operation', (test) => {
 		assert.equal(shapeOf('list').params, [])
 	})
 
+	const keyed = (fields: ConstructorParameters<typeof MemoryModel>[1]['fields'], key: readonly string[]) =>
+		new MemoryModel('tag', { key, fields })
+	const TAG = { article: 'integer', tag: { type: 'text', maxLength: 9 } } as const
+
+	test('the id parameter of a key of several fields is a tuple', () => {
+		const handler = new CrudHandler(keyed(TAG, ['tag', 'article']), { visible: 'all' })
+		assert.equal(crudShape(handler[FACTS], undefined, 'read').params, [
+			{
+				...{ type: 'array', description: 'tag, article', minItems: 2, maxItems: 2 },
+				prefixItems: [{ type: 'string', maxLength: 9 }, { type: 'integer' }],
+			},
+		])
+		assert.is(crudShape(handler[FACTS], undefined, 'read').summary, 'Read one of the tags')
+		assert.equal(crudShape(handler[FACTS], undefined, 'read').refusals, [404])
+		assert.equal(crudShape(handler[FACTS], undefined, 'list').answer.key, ['tag', 'article'])
+	})
+
+	test('within a scope, it has the values that are not fixed', () => {
+		class Own extends CrudHandler {
+			override scope() {
+				return { article: 7 }
+			}
+		}
+		const paramsOf = (model: MemoryModel) =>
+			crudShape(new Own(model, { visible: 'all' })[FACTS], undefined, 'read').params
+		const description = 'article, tag, without what is fixed for the caller'
+		const list = { type: 'array', description, minItems: 1, maxItems: 2 }
+		const text = { type: 'string', maxLength: 9 }
+		assert.equal(paramsOf(keyed(TAG, ['article', 'tag'])), [
+			{ ...list, items: { anyOf: [{ type: 'integer' }, text] } },
+		])
+		assert.equal(paramsOf(keyed({ article: 'integer', tag: 'integer' }, ['article', 'tag'])), [
+			{ ...list, items: { type: 'integer' } },
+		])
+		assert.equal(paramsOf(keyed(TAG, ['article'])), [{ type: 'integer' }])
+	})
+
 	test('a bigint parameter is a number or its digits, for ids and filters', () => {
 		const over = new MemoryModel('thing', { key: 'id', fields: { id: 'bigint' } })
 		const facts = new CrudHandler(over, { visible: 'all' })[FACTS]

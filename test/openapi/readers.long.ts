@@ -70,6 +70,33 @@ function oddRecords(): CrudHandler {
 	return new CrudHandler(model, { visible: 'all', updatable, searchable: ['a b'], allow })
 }
 
+class OfSeven extends CrudHandler {
+	override scope() {
+		return { article: 7 }
+	}
+}
+
+/** Handlers with a key of two fields, one within a scope that fixes the first of them, and one without a key. */
+function keyedHandlers() {
+	const model = () =>
+		new MemoryModel('article_tag', {
+			fields: { article: 'integer', tag: { type: 'text', maxLength: 20 }, note: 'text' },
+			key: ['article', 'tag'],
+			rows: [
+				{ article: 7, tag: 'herb', note: 'seven herb' },
+				{ article: 8, tag: 'a,b/c', note: 'eight odd' },
+			],
+		})
+	const line = new MemoryModel('line', { fields: { text: 'text' }, key: [], rows: [{ text: 'first' }] })
+	const allow = ['list', 'read', 'create', 'update', 'replace', 'remove'] as const
+	const options = { visible: 'all', updatable: ['note'], allow } as const
+	return {
+		tags: new CrudHandler(model(), { ...options, creatable: ['article', 'tag', 'note'] }),
+		mine: new OfSeven(model(), { ...options, creatable: ['tag', 'note'] }),
+		lines: new CrudHandler(line, { visible: 'all' }),
+	}
+}
+
 /** Where the programs are, and what they read. */
 const folder = mkdtempSync(join(tmpdir(), 'verbena-readers-'))
 
@@ -96,6 +123,7 @@ async function describeAll(): Promise<void> {
 	}
 	const odd = createServer({ '': new Odd(), 'ü/{x}': oddRecords() }, { openapi: { license: LICENSE } })
 	await keep('odd', odd)
+	await keep('keys', createServer(keyedHandlers(), { openapi: { license: LICENSE } }))
 	const articles = await openArticles('sqlite')
 	const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(articles.model) }
 	await keep('acceptance', createServer(handlers, { openapi: { license: LICENSE } }))
@@ -239,7 +267,54 @@ await pages('orval', async (query) => {
 })
 `
 
-/** The generators, each in one process for both descriptions. */
+/** Records with a key of two fields asked for through each of the clients. */
+const ASKING_BY_KEYS = `import createClient from 'openapi-fetch'
+import type { paths } from '../keys.types.ts'
+import { mineRead, tagsRead, tagsUpdate } from './hey-keys'
+import { client } from './hey-keys/client.gen'
+import * as orval from './orval-keys.ts'
+
+type Id = paths['/tags/{id}']['get']['parameters']['path']['id']
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+export const tuple: Same<Id, [number, string]> = true
+export const tupleOfHey: Same<NonNullable<Parameters<typeof tagsRead>[0]>['path']['id'], [number, string]> = true
+export const left: Same<paths['/mine/{id}']['get']['parameters']['path']['id'], (number | string)[]> = true
+export const noRecords: Same<Extract<keyof paths, \`/lines\${string}\`>, '/lines'> = true
+// @ts-expect-error: a value is missing
+export const short: Id = [7]
+
+const baseUrl = '__URL__'
+client.setConfig({ baseUrl })
+const plain = createClient<paths>({ baseUrl })
+const herb: Id = [7, 'herb']
+const odd: Id = [8, 'a,b/c']
+
+async function notes(name: string, read: (id: Id) => Promise<string>, mine: (id: string[]) => Promise<string>) {
+	console.log(name, await read(herb), await read(odd), await mine(['herb']))
+}
+
+await notes('openapi-fetch', async (id) => {
+	const note = await plain.PATCH('/tags/{id}', { params: { path: { id } }, body: { note: \`\${id[0]} changed\` } })
+	const { data, error } = await plain.GET('/tags/{id}', { params: { path: { id } } })
+	if (data === undefined || note.data === undefined) throw new Error(JSON.stringify(error))
+	return data.data.note
+}, async (id) => (await plain.GET('/mine/{id}', { params: { path: { id } } })).data?.data.note ?? '')
+await notes('hey-api', async (id) => {
+	await tagsUpdate({ path: { id }, body: { note: \`\${id[1]} again\` }, throwOnError: true })
+	return (await tagsRead({ path: { id }, throwOnError: true })).data.data.note
+}, async (id) => (await mineRead({ path: { id }, throwOnError: true })).data.data.note)
+// It writes params into the path as they are, so that its caller encodes them, as with every text.
+await notes('orval', async ([article, tag]) => {
+	const { status, data } = await orval.tagsRead([article, encodeURIComponent(tag)])
+	if (status !== 200) throw new Error(JSON.stringify(data))
+	return data.data.note
+}, async (id) => {
+	const { status, data } = await orval.mineRead(id)
+	return status === 200 ? data.data.note : ''
+})
+`
+
+/** The generators, each in one process for all descriptions. */
 async function makeClients(names: readonly string[], baseUrl: string): Promise<void> {
 	const inputs = names.map((name) => `${name}.json`)
 	const outputs = names.map((name) => `clients/hey-${name}`)
@@ -288,7 +363,7 @@ describe('OpenAPI tools', (test) => {
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
 	test('redocly reports no error and no warning', async () => {
-		assert.is(described.length, 8)
+		assert.is(described.length, 9)
 		const files = described.map((name) => `${name}.json`)
 		const { code, output } = await program('redocly', 'lint', '--format=json', ...files)
 		assert.is(code, 0, output)
@@ -335,22 +410,27 @@ describe('OpenAPI tools', (test) => {
 	test('openapi-fetch, hey-api and orval get the expected responses', async () => {
 		const { model, close } = await openArticles('memory')
 		const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(model) }
-		await listening(handlers, {}, async ({ url }) => {
+		await listening({ ...handlers, ...keyedHandlers() }, {}, async ({ url }) => {
 			const lib = ['es2023', 'dom', 'dom.iterable']
 			const options = { ...STRICT.compilerOptions, exactOptionalPropertyTypes: false, lib }
 			mkdirSync(join(folder, 'clients'))
 			writeFileSync(join(folder, 'clients/tsconfig.json'), JSON.stringify({ compilerOptions: options }))
 			writeFileSync(join(folder, 'clients/asking.ts'), ASKING.replace('__URL__', url))
-			await makeClients(['acceptance', 'blog'], url)
-			const [checked, ran] = await Promise.all([
+			writeFileSync(join(folder, 'clients/asking-by-keys.ts'), ASKING_BY_KEYS.replace('__URL__', url))
+			await makeClients(['acceptance', 'blog', 'keys'], url)
+			const [checked, ran, byKeys] = await Promise.all([
 				program('tsc', '-p', 'clients'),
 				run({ args: typescript(join(folder, 'clients/asking.ts')), cwd: folder }),
+				run({ args: typescript(join(folder, 'clients/asking-by-keys.ts')), cwd: folder }),
 			])
 			assert.is(checked.code, 0, checked.output)
 			assert.is(
 				ran.output,
 				['openapi-fetch', 'hey-api', 'orval'].map((name) => `${name} 50,4 3 id,title New\n`).join(''),
 			)
+			const again = 'herb again a,b/c again'
+			const notes = [`openapi-fetch 7 changed 8 changed`, `hey-api ${again}`, `orval ${again}`]
+			assert.is(byKeys.output, notes.map((line) => `${line} seven herb\n`).join(''))
 		})
 		await close()
 	})
