@@ -9,7 +9,7 @@ import { Comment, Context, Converter, ReflectionKind } from 'typedoc'
 const WRITTEN_OUT = new Set([
 	...['Kind', 'Format', 'Choice', 'Fields', 'FieldSpec', 'SchemaResult', 'SchemaIssue', 'Primitive', 'Plain'],
 	...['TableOptions', 'DatabaseOptions', 'OpeningOptions', 'BigintForm', 'Columns'],
-	...['IdempotencyKeys', 'Method', 'Facts', 'Moment'],
+	...['IdempotencyKeys', 'Method', 'Facts', 'Moment', 'Verb'],
 ])
 
 /** @param {import('typedoc').Application} app */

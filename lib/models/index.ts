@@ -1,6 +1,7 @@
 /** Public names of `verbena/model`, for implementing `Model` over another store. */
 export { RawJson } from '../wire/raw-json.ts'
 export { joinId, splitId } from '../wire/record-id.ts'
+export { keyNames } from './key.ts'
 export {
 	type Absent,
 	type Changes,
