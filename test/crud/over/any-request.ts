@@ -1,6 +1,6 @@
 /** Sequences of CRUD requests for fast-check: valid and invalid, of every kind. */
 import fc from 'fast-check'
-import { filter, query, queryBody, recordQuery } from './any-query.ts'
+import { type Queryable, queriesOf } from './any-query.ts'
 import { bad, FIELDS, good, nth, STRANGERS } from './any-value.ts'
 
 export interface Step {
@@ -14,26 +14,26 @@ export interface Step {
 	readonly follows: boolean
 }
 
-const goodBody = fc
-	.record(Object.fromEntries(FIELDS.map((name) => [name, good(name)])), { requiredKeys: ['title'] })
-	.map((body) => JSON.stringify(body))
-const partBody = fc
-	.record(Object.fromEntries(FIELDS.map((name) => [name, good(name)])), { requiredKeys: [] })
-	.map((body) => JSON.stringify(body))
-const oddBody = fc
-	.constantFrom(...FIELDS, ...STRANGERS)
-	.chain((name) => fc.tuple(fc.constant(name), bad(name), fc.boolean()))
-	.map(([name, value, titled]) =>
-		JSON.stringify(Object.fromEntries([...(titled ? [['title', 'a']] : []), [name, value]])),
-	)
-const brokenBody = fc.constantFrom('', '[]', '1', 'null', '{', '{"title":"a"', '"a"', '{"title":"a"}x')
-const body = fc.oneof(
-	{ weight: 6, arbitrary: goodBody },
-	{ weight: 3, arbitrary: partBody },
-	{ weight: 2, arbitrary: oddBody },
-	{ weight: 1, arbitrary: brokenBody },
-)
+/** A resource, and what requests to it are made of. */
+export interface Subject extends Queryable {
+	/** The path at which the first records are created. */
+	readonly home: string
+	/** Path and headers of a handler. */
+	readonly place: fc.Arbitrary<{ readonly path: string; readonly owner: Readonly<Record<string, string>> }>
+	/** Last segments of URLs. */
+	readonly id: fc.Arbitrary<string>
+	/** Fields of bodies. */
+	readonly fields: readonly string[]
+	readonly required: readonly string[]
+	/** Fields of most changes. */
+	readonly changeable: readonly string[]
+	/** Fields that can't be written. */
+	readonly strangers: readonly string[]
+	/** What most of the invalid bodies have besides their invalid value. */
+	readonly titles: Readonly<Record<string, unknown>>
+}
 
+const brokenBody = fc.constantFrom('', '[]', '1', 'null', '{', '{"title":"a"', '"a"', '{"title":"a"}x')
 const tag = fc.constantFrom('"1"', '"2"', '"3"', 'W/"1"', '*', '"1", "2"', 'x', '""', '"01"')
 const conditions = fc.oneof(
 	{ weight: 5, arbitrary: fc.constant({}) },
@@ -44,7 +44,113 @@ const type = fc.oneof(
 	{ weight: 12, arbitrary: fc.constant('application/json') },
 	{ weight: 1, arbitrary: fc.constantFrom('text/plain', 'application/json; charset=latin1') },
 )
-const place = fc.oneof(
+/** A body that doesn't make a record refer to itself, which InnoDB then couldn't delete. */
+function withoutItself(sent: string, of: string): string {
+	return sent.replaceAll(`"parent":"${of}"`, '"parent":null')
+}
+
+interface Parts {
+	readonly suffix: string
+	readonly body?: string
+	readonly follows?: boolean
+}
+
+/** Sequences that start with a few creates. */
+export function sequenceOf(subject: Subject): fc.Arbitrary<readonly Step[]> {
+	const { home, place, id, fields, required, changeable, strangers, titles, valueFor } = subject
+	const { query, recordQuery, filter, queryBody } = queriesOf(subject)
+	const goodBody = fc
+		.record(Object.fromEntries(fields.map((name) => [name, valueFor(name)])), { requiredKeys: [...required] })
+		.map((body) => JSON.stringify(body))
+	const partBody = fc
+		.record(Object.fromEntries(changeable.map((name) => [name, valueFor(name)])), { requiredKeys: [] })
+		.map((body) => JSON.stringify(body))
+	const oddBody = fc
+		.constantFrom(...fields, ...strangers)
+		.chain((name) => fc.tuple(fc.constant(name), bad(name), fc.boolean()))
+		.map(([name, value, titled]) =>
+			JSON.stringify(Object.fromEntries([...(titled ? Object.entries(titles) : []), [name, value]])),
+		)
+	const body = fc.oneof(
+		{ weight: 6, arbitrary: goodBody },
+		{ weight: 3, arbitrary: partBody },
+		{ weight: 2, arbitrary: oddBody },
+		{ weight: 1, arbitrary: brokenBody },
+	)
+
+	function step(methods: readonly string[], parts: fc.Arbitrary<Parts>): fc.Arbitrary<Step> {
+		return fc
+			.tuple(fc.constantFrom(...methods), place, conditions, type, parts)
+			.map(([method, { path, owner }, condition, contentType, { suffix, body: sent, follows = false }]) => ({
+				...{ method, url: path + suffix, follows, body: sent },
+				headers: { ...owner, ...condition, ...(sent === undefined ? {} : { 'content-type': contentType }) },
+			}))
+	}
+
+	const inUrl = (ids: fc.Arbitrary<string>) =>
+		fc.tuple(ids, recordQuery).map(([of, asked]) => ({ suffix: `/${of}${asked}` }))
+	const anyStep = fc.oneof(
+		{
+			weight: 6,
+			arbitrary: step(
+				['GET', 'GET', 'GET', 'HEAD'],
+				fc.tuple(query, fc.boolean()).map(([suffix, follows]) => ({ suffix, follows })),
+			),
+		},
+		{
+			weight: 2,
+			arbitrary: step(
+				['QUERY'],
+				fc
+					.oneof(
+						filter.map((given) => JSON.stringify({ filter: given })),
+						queryBody,
+					)
+					.map((sent) => ({ suffix: '', body: sent })),
+			),
+		},
+		{ weight: 3, arbitrary: step(['GET', 'GET', 'HEAD', 'DELETE'], inUrl(id)) },
+		{
+			weight: 5,
+			arbitrary: step(
+				['POST'],
+				body.map((sent) => ({ suffix: '', body: sent })),
+			),
+		},
+		{
+			weight: 6,
+			arbitrary: step(
+				['PATCH', 'POST', 'PUT', 'PUT'],
+				fc
+					.tuple(id, recordQuery, fc.oneof(partBody, body))
+					.map(([of, asked, sent]) => ({ suffix: `/${of}${asked}`, body: withoutItself(sent, of) })),
+			),
+		},
+		{
+			weight: 1,
+			arbitrary: step(
+				['OPTIONS', 'PUT', 'DELETE', 'TRACE'],
+				fc.constantFrom('', '/{{1}}', '/{{1}}/2').map((suffix) => ({ suffix })),
+			),
+		},
+	)
+	/** Initial records, so that queries find something. */
+	const creates = fc.array(
+		goodBody.map(
+			(sent): Step => ({
+				...{ method: 'POST', url: home, follows: false, body: sent },
+				headers: { 'content-type': 'application/json' },
+			}),
+		),
+		{ minLength: 2, maxLength: 6 },
+	)
+
+	return fc
+		.tuple(creates, fc.array(anyStep, { minLength: 3, maxLength: 12 }))
+		.map(([first, rest]) => [...first, ...rest])
+}
+
+const thingPlace = fc.oneof(
 	{ weight: 4, arbitrary: fc.constant({ path: '/things', owner: {} }) },
 	{
 		weight: 1,
@@ -53,7 +159,7 @@ const place = fc.oneof(
 			.map((owner) => ({ path: '/mine', owner: { 'x-owner': owner } })),
 	},
 )
-const id = fc.oneof(
+const thingId = fc.oneof(
 	{ weight: 12, arbitrary: nth },
 	{
 		weight: 1,
@@ -72,85 +178,19 @@ const id = fc.oneof(
 	},
 )
 
-/** A body that doesn't make a record refer to itself, which InnoDB then couldn't delete. */
-function withoutItself(sent: string, of: string): string {
-	return sent.replaceAll(`"parent":"${of}"`, '"parent":null')
-}
-
-interface Parts {
-	readonly suffix: string
-	readonly body?: string
-	readonly follows?: boolean
-}
-
-function step(methods: readonly string[], parts: fc.Arbitrary<Parts>): fc.Arbitrary<Step> {
-	return fc
-		.tuple(fc.constantFrom(...methods), place, conditions, type, parts)
-		.map(([method, { path, owner }, condition, contentType, { suffix, body: sent, follows = false }]) => ({
-			...{ method, url: path + suffix, follows, body: sent },
-			headers: { ...owner, ...condition, ...(sent === undefined ? {} : { 'content-type': contentType }) },
-		}))
-}
-
-const inUrl = (ids: fc.Arbitrary<string>) =>
-	fc.tuple(ids, recordQuery).map(([of, asked]) => ({ suffix: `/${of}${asked}` }))
-const anyStep = fc.oneof(
-	{
-		weight: 6,
-		arbitrary: step(
-			['GET', 'GET', 'GET', 'HEAD'],
-			fc.tuple(query, fc.boolean()).map(([suffix, follows]) => ({ suffix, follows })),
-		),
+/** For `things.ts`. */
+export const sequence = sequenceOf({
+	...{ home: '/things', place: thingPlace, id: thingId },
+	...{
+		fields: FIELDS,
+		required: ['title'],
+		changeable: FIELDS,
+		strangers: STRANGERS,
+		titles: { title: 'a' },
 	},
-	{
-		weight: 2,
-		arbitrary: step(
-			['QUERY'],
-			fc
-				.oneof(
-					filter.map((given) => JSON.stringify({ filter: given })),
-					queryBody,
-				)
-				.map((sent) => ({ suffix: '', body: sent })),
-		),
-	},
-	{ weight: 3, arbitrary: step(['GET', 'GET', 'HEAD', 'DELETE'], inUrl(id)) },
-	{
-		weight: 5,
-		arbitrary: step(
-			['POST'],
-			body.map((sent) => ({ suffix: '', body: sent })),
-		),
-	},
-	{
-		weight: 6,
-		arbitrary: step(
-			['PATCH', 'POST', 'PUT', 'PUT'],
-			fc
-				.tuple(id, recordQuery, body)
-				.map(([of, asked, sent]) => ({ suffix: `/${of}${asked}`, body: withoutItself(sent, of) })),
-		),
-	},
-	{
-		weight: 1,
-		arbitrary: step(
-			['OPTIONS', 'PUT', 'DELETE', 'TRACE'],
-			fc.constantFrom('', '/{{1}}', '/{{1}}/2').map((suffix) => ({ suffix })),
-		),
-	},
-)
-/** Initial records, so that queries find something. */
-const creates = fc.array(
-	goodBody.map(
-		(sent): Step => ({
-			...{ method: 'POST', url: '/things', follows: false, body: sent },
-			headers: { 'content-type': 'application/json' },
-		}),
-	),
-	{ minLength: 2, maxLength: 6 },
-)
-
-/** A sequence that starts with a few creates. */
-export const sequence: fc.Arbitrary<readonly Step[]> = fc
-	.tuple(creates, fc.array(anyStep, { minLength: 3, maxLength: 12 }))
-	.map(([first, rest]) => [...first, ...rest])
+	readable: [...FIELDS.filter((name) => name !== 'secret'), 'id', 'version'],
+	unreadable: ['pin', 'owner', 'secret'],
+	texts: /title|note|status|code/,
+	valueFor: (name) =>
+		name === 'id' ? nth : name === 'version' ? fc.integer({ min: 0, max: 4 }) : good(name),
+})

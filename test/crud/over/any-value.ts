@@ -73,3 +73,26 @@ export const bad = (name: string): fc.Arbitrary<unknown> =>
 	name !== 'price' && name !== 'ratio'
 		? BAD
 		: BAD.filter((value) => value !== 'NaN' && (name === 'ratio' || !/^-?\d/.test(String(value))))
+
+/** Valid values of the fields of `parts.ts`, among them texts with what separates and encodes the values of an id. */
+const GOOD_PARTS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
+	day: fc.oneof(
+		{ weight: 7, arbitrary: fc.constant('2026-11-20') },
+		{ weight: 1, arbitrary: fc.constantFrom('2026-11-21', '0001-01-01', '9999-12-31') },
+	),
+	tag: fc.oneof(
+		{ weight: 8, arbitrary: fc.constantFrom('a', 'a', 'A', 'a,b') },
+		{
+			weight: 1,
+			arbitrary: fc.constantFrom('', ',', '%', '%2C', 'a%2Cb', 'a ', '.', '..', '/', '?', '#', '"'),
+		},
+		{ weight: 1, arbitrary: fc.constantFrom('é', '漢', '😀', 'null', '1', "'; --", '{', 'x'.repeat(20)) },
+	),
+	n: fc.constantFrom(0, 1, 1, 2, -1),
+	title: text,
+	note: fc.option(text),
+	rank: fc.option(whole),
+}
+export const goodPart = (name: string): fc.Arbitrary<unknown> =>
+	Object.hasOwn(GOOD_PARTS, name) ? (GOOD_PARTS[name] ?? text) : text
+export const PART_FIELDS = Object.keys(GOOD_PARTS)

@@ -1,10 +1,10 @@
 /** Sends sequences of requests to one store, and describes the responses so that all stores' can be compared. */
 import type { InjectedReply, Values } from '../../../lib/index.ts'
-import type { Selection } from '../../../lib/models/index.ts'
+import type { Model, Selection } from '../../../lib/models/index.ts'
 import { Passing } from '../../testing/broken-models.ts'
 import type { Step } from './any-request.ts'
 import type { Store } from './stores.ts'
-import { type Ask, type Asked, serve } from './things.ts'
+import type { Ask, Asked } from './things.ts'
 
 /** The maximum number of pages followed. */
 const MOST_PAGES = 4
@@ -27,13 +27,18 @@ class Beginning extends Passing {
 /** A store with a server, to which sequences are sent. */
 export class Player {
 	readonly store: Store
+	readonly #serve: (model: Model) => Asked
+	/** Whether a record has the same id in all stores. */
+	readonly #sameIds: boolean
 	#served: Asked | undefined
 	#model: unknown
 	/** Ids in the order of creation. */
 	#ids: string[] = []
 
-	constructor(store: Store) {
+	constructor(store: Store, serve: (model: Model) => Asked, sameIds = false) {
 		this.store = store
+		this.#serve = serve
+		this.#sameIds = sameIds
 	}
 
 	/** Sends a sequence, starting with the empty table. */
@@ -41,7 +46,7 @@ export class Player {
 		const model = await this.store.emptied()
 		if (this.#model !== model) this.#served = undefined
 		this.#model = model
-		this.#served ??= serve(new Beginning(model))
+		this.#served ??= this.#serve(new Beginning(model))
 		this.#ids = []
 		const told: Told[] = []
 		for (const step of steps) told.push(...(await this.#step(this.#served.ask, step)))
@@ -65,7 +70,7 @@ export class Player {
 	}
 
 	#id(n: number): string {
-		return this.#ids[n] ?? `90000000${n}`
+		return this.#ids[n] ?? (this.#sameIds ? `1999-01-01,none,${n}` : `90000000${n}`)
 	}
 
 	#told(step: Step, page: number, { status, headers, body, text }: InjectedReply): Told {
@@ -75,7 +80,10 @@ export class Player {
 			status,
 			headers: {
 				...{ etag, allow, total, type, link: link !== undefined },
-				location: typeof location === 'string' ? this.#nth(location.replace(/^.*\//, '')) : undefined,
+				location:
+					typeof location === 'string' && !this.#sameIds
+						? this.#nth(location.replace(/^.*\//, ''))
+						: location,
 			},
 			body: body.length === 0 ? '' : this.#same(JSON.parse(withoutReference(text()))),
 		}

@@ -1,5 +1,6 @@
 /** A short run of `same-answers.ts`. */
 import { trials } from '../../helpers/trials.ts'
-import { sameAnswers } from './same-answers.ts'
+import { sameAnswers, samePartAnswers } from './same-answers.ts'
 
 sameAnswers('same', trials(15))
+samePartAnswers('same', trials(15))

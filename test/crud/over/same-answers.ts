@@ -2,24 +2,43 @@
 import { deepStrictEqual, ok } from 'node:assert/strict'
 import fc from 'fast-check'
 import { describe } from '../../helpers/describe.ts'
-import { sequence } from './any-request.ts'
+import { type Step, sequence } from './any-request.ts'
+import { PARTS, partSequence, serveParts } from './parts.ts'
 import { Player, type Told } from './play.ts'
-import { openStores, type Store } from './stores.ts'
+import { openStores, type Store, type TableKind, THINGS } from './stores.ts'
+import { serve } from './things.ts'
 
 export function sameAnswers(prefix: string, numRuns: number): void {
-	describe('CrudHandler over all stores', (test) => {
+	same('CrudHandler over all stores', prefix, numRuns, THINGS, sequence, (store) => new Player(store, serve))
+}
+
+/** Each record's id is the same in all stores, so `Location` and everything else is compared as it is. */
+export function samePartAnswers(prefix: string, numRuns: number): void {
+	const playerOf = (store: Store) => new Player(store, serveParts, true)
+	same('a key of several columns over all stores', `${prefix}p`, numRuns, PARTS, partSequence, playerOf)
+}
+
+function same(
+	name: string,
+	prefix: string,
+	numRuns: number,
+	kind: TableKind,
+	sequences: fc.Arbitrary<readonly Step[]>,
+	playerOf: (store: Store) => Player,
+): void {
+	describe(name, (test) => {
 		let stores: readonly Store[] = []
 		test.before(async () => {
-			stores = await openStores(prefix)
+			stores = await openStores(prefix, kind)
 		})
 		test.after(async () => {
 			for (const store of stores) await store.close()
 		})
 
 		test(`${numRuns} sequences of requests get the same answers from each`, async () => {
-			const [first, ...others] = stores.map((store) => new Player(store))
+			const [first, ...others] = stores.map(playerOf)
 			await fc.assert(
-				fc.asyncProperty(sequence, async (steps) => {
+				fc.asyncProperty(sequences, async (steps) => {
 					const expected = (await first?.play(steps)) ?? []
 					for (const { status, request } of expected)
 						ok(status < 500 || status === 501, `${status}: ${request}`)

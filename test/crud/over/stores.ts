@@ -26,6 +26,14 @@ export interface Store {
 	close(): Promise<void>
 }
 
+/** A table as each store has it; in the statements its name is `TABLE`. */
+export interface TableKind {
+	readonly sqlite: string
+	readonly postgres: string
+	readonly mariadb: string
+	inMemory(name: string): MemoryModel
+}
+
 /** Integers have 64 bits, so that their range is the same everywhere; texts are compared by code point. */
 const SQLITE = `create table TABLE (
 	id integer primary key autoincrement, title varchar(200) not null, note text, rank bigint, ratio double,
@@ -61,52 +69,62 @@ export async function storesHere(): Promise<readonly StoreName[]> {
 	return names
 }
 
+export const THINGS: TableKind = { sqlite: SQLITE, postgres: POSTGRES, mariadb: MARIADB, inMemory: things }
+
 /** Opens a store. Tables in shared databases have `prefix` and the process id in their names. */
-export function openStore(name: StoreName, prefix: string, connections = 5): Promise<Store> {
+export function openStore(name: StoreName, prefix: string, connections = 5, kind = THINGS): Promise<Store> {
 	const table = `crudover_${prefix}_${process.pid}`
-	if (name === 'memory') return Promise.resolve(inMemory(table))
-	if (name === 'sqlite') return inSqlite(table)
-	return name === 'postgres' ? inPostgres(table, connections) : inMariadb(table, connections)
+	if (name === 'memory') return Promise.resolve(inMemory(table, kind))
+	if (name === 'sqlite') return inSqlite(table, kind)
+	return name === 'postgres' ? inPostgres(table, connections, kind) : inMariadb(table, connections, kind)
 }
 
 /** Opens all available stores. */
-export async function openStores(prefix: string): Promise<readonly Store[]> {
+export async function openStores(prefix: string, kind = THINGS): Promise<readonly Store[]> {
 	const names = await storesHere()
-	return Promise.all(names.map((name) => openStore(name, prefix)))
+	return Promise.all(names.map((name) => openStore(name, prefix, 5, kind)))
 }
 
-function inMemory(table: string): Store {
+function things(table: string): MemoryModel {
 	const text = (maxLength?: number) =>
 		({ type: 'text', nullable: true, ...(maxLength === undefined ? {} : { maxLength }) }) as const
 	const nullable = <T extends string>(type: T) => ({ type, nullable: true }) as const
-	const make = () =>
-		new MemoryModel(table, {
-			fields: {
-				id: 'bigint',
-				title: { type: 'text', maxLength: 200 },
-				...{ note: text(), rank: nullable('bigint'), ratio: nullable('float'), price: nullable('decimal') },
-				...{ done: nullable('boolean'), day: nullable('date'), at: nullable('timestamp') },
-				extra: nullable('json'),
-				...{ stock: nullable('integer'), clock: nullable('time') },
-				...{ token: nullable('uuid'), data: nullable('bytes') },
-				status: { type: 'text', maxLength: 20, default: 'draft' },
-				code: text(100),
-				secret: { ...text(200), default: 'MARKER-default' },
-				pin: text(100),
-				owner: { type: 'text', maxLength: 50, default: 'alice' },
-				parent: nullable('bigint'),
-				version: { type: 'bigint', default: 1 },
-			},
-			key: 'id',
-			unique: [['code'], ['pin']],
-			references: [{ field: 'parent', model: 'itself' }],
-		})
+	return new MemoryModel(table, {
+		fields: {
+			id: 'bigint',
+			title: { type: 'text', maxLength: 200 },
+			...{ note: text(), rank: nullable('bigint'), ratio: nullable('float'), price: nullable('decimal') },
+			...{ done: nullable('boolean'), day: nullable('date'), at: nullable('timestamp') },
+			extra: nullable('json'),
+			...{ stock: nullable('integer'), clock: nullable('time') },
+			...{ token: nullable('uuid'), data: nullable('bytes') },
+			status: { type: 'text', maxLength: 20, default: 'draft' },
+			code: text(100),
+			secret: { ...text(200), default: 'MARKER-default' },
+			pin: text(100),
+			owner: { type: 'text', maxLength: 50, default: 'alice' },
+			parent: nullable('bigint'),
+			version: { type: 'bigint', default: 1 },
+		},
+		key: 'id',
+		unique: [['code'], ['pin']],
+		references: [{ field: 'parent', model: 'itself' }],
+	})
+}
+
+function inMemory(table: string, kind: TableKind): Store {
+	const make = () => kind.inMemory(table)
 	return { name: 'memory', model: make(), emptied: async () => make(), close: async () => {} }
 }
 
-async function inSqlite(table: string): Promise<Store> {
-	const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
-	database.exec(`pragma foreign_keys = on; ${SQLITE.replaceAll('TABLE', table)}`)
+/** Opens a store of SQLite with one of the drivers, by default the first that this Node can load. */
+export async function inSqlite(
+	table: string,
+	kind: TableKind,
+	open = sqliteDrivers.find((driver) => driver.open !== undefined)?.open,
+): Promise<Store> {
+	const database = opened(open)
+	database.exec(`pragma foreign_keys = on; ${kind.sqlite.replaceAll('TABLE', table)}`)
 	const model = await SqliteModel.open(database, table)
 	return {
 		...{ name: 'sqlite', model },
@@ -118,9 +136,9 @@ async function inSqlite(table: string): Promise<Store> {
 	}
 }
 
-async function inPostgres(table: string, max: number): Promise<Store> {
+async function inPostgres(table: string, max: number, kind: TableKind): Promise<Store> {
 	const pool = new pg.Pool({ ...SERVER, max })
-	await pool.query(POSTGRES.replaceAll('TABLE', table))
+	await pool.query(kind.postgres.replaceAll('TABLE', table))
 	const model = await PostgresModel.open(pool, table, PATIENT)
 	return {
 		...{ name: 'postgres', model },
@@ -135,9 +153,9 @@ async function inPostgres(table: string, max: number): Promise<Store> {
 	}
 }
 
-async function inMariadb(table: string, connectionLimit: number): Promise<Store> {
+async function inMariadb(table: string, connectionLimit: number, kind: TableKind): Promise<Store> {
 	const pool = openPool({}, { connectionLimit })
-	await pool.query(MARIADB.replaceAll('TABLE', table))
+	await pool.query(kind.mariadb.replaceAll('TABLE', table))
 	const model = await MysqlModel.open(pool, table, PATIENT)
 	return {
 		...{ name: 'mariadb', model },
