@@ -61,7 +61,7 @@ const EXACT_DIGITS = 15
 export function idReader(key: Field, isAlone = true): KeyReader {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
 	if (key.type === 'date') return dateFrom
-	if (key.type === 'timestamp') return timestampId
+	if (key.type === 'timestamp') return (text) => timestampId(key, text)
 	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text, isAlone)
 	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
 	const min = BigInt(key.min ?? (key.type === 'integer' ? 1n - bits : -bits))
@@ -164,9 +164,11 @@ function dateFrom(text: string): string | undefined {
 	return isDate(text) && !text.startsWith('0000') ? text : undefined
 }
 
-function timestampId(text: string): string | undefined {
+/** More digits than the column has would be rounded to those of another record. */
+function timestampId({ fraction = 9 }: Field, text: string): string | undefined {
 	const utc = timestampFrom(text)
-	return utc && shortestTimestamp(utc)
+	const [, digits = ''] = /\.(\d*[1-9])0*Z$/.exec(utc ?? '') ?? []
+	return utc === undefined || digits.length > fraction ? undefined : shortestTimestamp(utc)
 }
 
 /**

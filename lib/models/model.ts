@@ -56,6 +56,8 @@ export interface Field {
 	 * digits before the point are 0.
 	 */
 	readonly digits?: readonly [before: number, after: number] | undefined
+	/** Maximum number of digits of a second in a `timestamp`, if fewer than nine. */
+	readonly fraction?: number | undefined
 	/** Whether a `bigint` is written as a string of digits. */
 	readonly asText?: boolean | undefined
 	/**

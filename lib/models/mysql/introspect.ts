@@ -240,6 +240,7 @@ function columnOf(
 		...rangeOf(type, fieldType, details),
 		asText: fieldType === 'bigint' && bigint === 'string' ? true : undefined,
 		besides: BESIDES[type],
+		fraction: fieldType === 'timestamp' ? details.scale : undefined,
 		digits: fieldType === 'decimal' ? [details.precision - details.scale, details.scale] : undefined,
 	}
 	return {

@@ -23,7 +23,7 @@ export interface CatalogType {
 	readonly checks: readonly string[] | null
 }
 
-type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'besides'>
+type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'fraction' | 'besides'>
 
 const DAY = String.raw`-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 const TIME_UTC = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z`
@@ -56,8 +56,8 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	uuid: { type: 'uuid' },
 	date: { type: 'date', besides: beyondYears(DAY) },
 	time: { type: 'time', besides: /^24:00:00(?:\.0{1,9})?$/ },
-	timestamp: { type: 'timestamp', besides: MOMENTS },
-	timestamptz: { type: 'timestamp', besides: MOMENTS },
+	timestamp: { type: 'timestamp', fraction: 6, besides: MOMENTS },
+	timestamptz: { type: 'timestamp', fraction: 6, besides: MOMENTS },
 	json: { type: 'json' },
 	jsonb: { type: 'json' },
 	bytea: { type: 'bytes' },
@@ -74,7 +74,7 @@ export function isLoose(type: CatalogType): boolean {
 	return type.name === 'bpchar' || otherType(type) === 'text'
 }
 
-/** A type modifier is the length of a text, or the digits of a numeric, plus 4 for a header. */
+/** A type modifier is the length of a text, or the digits of a numeric, plus 4 for a header; or a timestamp's digits. */
 const TYPMOD_HEADER = 4
 
 /** The field type with its bounds; `typmod` is -1 for none. The caller resolves domains. */
@@ -89,7 +89,7 @@ export function fieldOf(type: CatalogType, typmod: number): Kind {
 	if (typmod >= TYPMOD_HEADER && type.name === 'numeric') {
 		return { type: 'decimal', digits: digitsOf(typmod - TYPMOD_HEADER), besides: /^NaN$/ }
 	}
-	return builtIn
+	return builtIn.type === 'timestamp' && typmod >= 0 ? { ...builtIn, fraction: typmod } : builtIn
 }
 
 /** Decodes the type modifier of a numeric: 16 bits of precision above 11 bits of scale, signed since PostgreSQL 15. */

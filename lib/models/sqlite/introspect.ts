@@ -5,7 +5,7 @@ import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
-import { type DeclaredType, fieldOf, storageOf, timestampFormat } from './types.ts'
+import { type DeclaredType, fieldOf, fractionOf, storageOf, timestampFormat } from './types.ts'
 
 /** @throws TypeError if there is no key, or the column of the option `key` can't be one */
 export function introspect(
@@ -44,7 +44,7 @@ function columnOf(
 	const type = sampled ?? declared.type
 	const timestamp =
 		type === 'timestamp'
-			? storageOf(timestampFormat(info.defaultSql, sample(query, listing, info.name), declared.length))
+			? timestampFormat(info.defaultSql, sample(query, listing, info.name), declared.length)
 			: undefined
 	const decimal = type === 'decimal' && declared.scale !== undefined ? `${SCALE}${declared.scale}` : undefined
 	const isExact = isRowid || listing.isStrict
@@ -60,7 +60,8 @@ function columnOf(
 		digits: type === 'decimal' ? digitsOf(declared) : undefined,
 		loose: isExact ? undefined : true,
 		defaultSql: info.defaultSql ?? undefined,
-		storage: timestamp ?? decimal ?? (isExact ? STRICT : undefined),
+		fraction: timestamp && fractionOf(timestamp),
+		storage: (timestamp && storageOf(timestamp)) ?? decimal ?? (isExact ? STRICT : undefined),
 	}
 }
 

@@ -136,6 +136,11 @@ function storedTimestamp(value: string, { kind, digits }: TimestampFormat): stri
 	return milliseconds + Number(`${fraction.slice(0, 3).padEnd(3, '0')}.${fraction.slice(3) || '0'}`)
 }
 
+/** The most digits of a second that a column keeps. A number has room for microseconds. */
+export function fractionOf({ kind, digits }: TimestampFormat): number | undefined {
+	return kind === 'wire' ? digits : kind === 'spaced' ? undefined : 6
+}
+
 /** Encodes a format as a column's `storage`: `wire3`. */
 export function storageOf({ kind, digits }: TimestampFormat): string {
 	return `${kind}${digits}`
