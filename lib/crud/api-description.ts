@@ -93,7 +93,7 @@ function idSchema({ plan: { keys }, isScoped }: CrudFacts): JsonSchema {
 		return { type: 'array', description: names, prefixItems: schemas, minItems: maxItems, maxItems }
 	const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
 	const [items = {}] = distinct.length === 1 ? distinct : [{ anyOf: distinct }]
-	const description = `${names}, without what is fixed for the caller`
+	const description = `${names} (without what is fixed for the caller)`
 	return { type: 'array', description, items, minItems: 1, maxItems }
 }
 

@@ -344,7 +344,7 @@ describe('crud/api-description: the rest of an operation', (test) => {
 		}
 		const paramsOf = (model: MemoryModel) =>
 			crudShape(new Own(model, { visible: 'all' })[FACTS], undefined, 'read').params
-		const description = 'article, tag, without what is fixed for the caller'
+		const description = 'article, tag (without what is fixed for the caller)'
 		const list = { type: 'array', description, minItems: 1, maxItems: 2 }
 		const text = { type: 'string', maxLength: 9 }
 		assert.equal(paramsOf(keyed(TAG, ['article', 'tag'])), [
