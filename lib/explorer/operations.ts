@@ -134,15 +134,22 @@ export async function rootsOf(mounts: MountTree, place: Place, caller: Caller): 
 function handlerOf(mount: Mount, prefix: string, endpoints: readonly Endpoint[]): MapHandler {
 	const version = mount.path.find((segment) => IS_VERSION.test(segment))
 	const name = mount.path.filter((segment) => segment !== version).join('/')
-	const routes = new Map<string, MapRoute['operations'][number][]>()
-	for (const { path, method, shape, action } of endpoints) {
-		const operations = routes.get(path) ?? []
-		operations.push({ method, summary: summaryOf(action, shape.summary) })
-		routes.set(path, operations)
+	const routes = new Map<string, Endpoint[]>()
+	for (const endpoint of endpoints) {
+		const others = routes.get(endpoint.path) ?? []
+		others.push(endpoint)
+		routes.set(endpoint.path, others)
 	}
-	return {
-		name,
-		version,
-		routes: [...routes].map(([path, operations]) => ({ path: prefix + path, operations })),
-	}
+	return { name, version, routes: [...routes].map(([path, all]) => routeOf(prefix + path, all)) }
+}
+
+function routeOf(path: string, endpoints: readonly Endpoint[]): MapRoute {
+	const operations = endpoints.map(({ method, shape, action }) => ({
+		method,
+		summary: summaryOf(action, shape.summary),
+	}))
+	const lists = (endpoints[0]?.params ?? []).filter(({ schema }) => schema.type === 'array')
+	if (lists.length === 0) return { path, operations }
+	const meanings = lists.map(({ name, schema }) => [name, schema.description ?? name])
+	return { path, lists: Object.fromEntries(meanings), operations }
 }

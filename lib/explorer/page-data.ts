@@ -13,7 +13,7 @@ export interface PageData {
 	readonly answer: AnswerData | undefined
 	/** The methods of this path. */
 	readonly operations: readonly OperationData[]
-	/** URL template of a list's records: `/blog/articles/{id}`, where `id` is a field of the record. */
+	/** URL template of a list's records: `/blog/articles/{id}`, or `/tags/{article},{tag}`, with fields of the record. */
 	readonly recordPath: string | undefined
 	readonly map: MapData | undefined
 	/** Handler paths; texts that begin with one become links. */
@@ -67,5 +67,7 @@ export interface MapHandler {
 export interface MapRoute {
 	/** Path template: `/blog/articles/{id}`. */
 	readonly path: string
+	/** What the values of a param that is a list are, by its name: `{ id: 'article, tag' }`. */
+	readonly lists?: Readonly<Record<string, string>>
 	readonly operations: readonly { readonly method: string; readonly summary: string }[]
 }

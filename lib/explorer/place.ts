@@ -5,11 +5,14 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
 import { findAction, type Mount, type MountTree, methodsOf } from '../routing/routing.ts'
+import { segmentValues } from '../wire/record-id.ts'
 import type { Crumb } from './page-data.ts'
 
 export interface Place {
 	/** Decoded segments; empty for the root and for an invalid target. */
 	readonly segments: readonly string[]
+	/** The segments as they were sent. */
+	readonly sent: readonly string[]
 	/** Whether the target is a valid path. */
 	readonly isPath: boolean
 	readonly mount: Mount | undefined
@@ -30,6 +33,7 @@ export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 	const query = target.indexOf('?')
 	return {
 		segments: segments ?? [],
+		sent: segments?.length ? pathOf(url).replace(/\/$/, '').split('/').slice(-segments.length) : [],
 		isPath: segments !== undefined,
 		mount: undefined,
 		depth: 0,
@@ -57,11 +61,11 @@ export function isAbove(segments: readonly string[], { path }: Pick<Mount, 'path
 const MAX_CRUMBS = 24
 
 export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
-	const { segments, isBehindRouter, prefix } = place
+	const { segments, sent, isBehindRouter, prefix } = place
 	const count = segments.length > MAX_CRUMBS ? 0 : segments.length
 	return Array.from({ length: count + 1 }, (_, length) => {
 		const path = segments.slice(0, length)
-		const url = prefix + path.map((segment) => `/${encodeURIComponent(segment)}`).join('') || '/'
+		const url = prefix + sent.slice(0, length).map(encodedSegment).join('') || '/'
 		const mounted = mounts.find(path)
 		const isOurs = !isBehindRouter || mounted !== undefined || (length === 0 && prefix !== '')
 		const isPage =
@@ -69,6 +73,11 @@ export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
 			(mounted !== undefined && methodsOf(mounted.mount, path, mounted.depth).includes('GET'))
 		return { text: path.at(-1) ?? '', url: isOurs && isPage ? url : undefined }
 	})
+}
+
+/** As it was sent, so that the commas between an id's values are none within them. */
+function encodedSegment(sent: string): string {
+	return `/${segmentValues(sent)?.map(encodeURIComponent).join() ?? sent}`
 }
 
 /** Looks up the action of another method at the same path, without changing the exchange's params. */

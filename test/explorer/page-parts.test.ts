@@ -5,6 +5,7 @@ import { curlLine } from '../../lib/explorer/page/curl.ts'
 import { controlText, fieldsOf, jsonOf, sameJson } from '../../lib/explorer/page/fields.ts'
 import { isRecord, parseJson, RawNumber, textOf } from '../../lib/explorer/page/json-value.ts'
 import * as list from '../../lib/explorer/page/list-query.ts'
+import { segmentOf } from '../../lib/explorer/page/path.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('explorer: curl lines', (test) => {
@@ -266,6 +267,20 @@ describe('explorer: URLs of lists', (test) => {
 		assert.is(list.recordUrl('/beds/{bed},{herb}', row), '/beds/a%2Cb,')
 		assert.is(list.recordUrl('/beds/{bed},{gone}', row), undefined)
 	})
+
+	const segments: [typed: string, isList: boolean, segment: string][] = [
+		['7,herb', true, '7,herb'],
+		['7,a b/ü', true, '7,a%20b%2F%C3%BC'],
+		['8,a%2Cb', true, '8,a%2Cb'],
+		['8,50%', true, '8,50%25'],
+		['herb', true, 'herb'],
+		['a,b', false, 'a%2Cb'],
+		['a%2Cb', false, 'a%252Cb'],
+	]
+	for (const [typed, isList, segment] of segments)
+		test(`${typed} for ${isList ? 'a list' : 'one value'} is the segment ${segment}`, () => {
+			assert.is(segmentOf(typed, isList), segment)
+		})
 
 	test('the next page is taken from Link', () => {
 		assert.is(list.nextIn('</a?b=c>; rel="prev", </a?cursor=x>; rel="next"'), '/a?cursor=x')

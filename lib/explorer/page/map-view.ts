@@ -3,6 +3,7 @@ import type { MapData, MapHandler, MapRoute } from '../page-data.ts'
 import { distinctOperations, methodBadge } from './actions.ts'
 import type { App } from './app.ts'
 import { type Child, el, link, onSubmit } from './dom.ts'
+import { segmentOf } from './path.ts'
 
 export function mapView(app: App, { handlers, hasMore }: MapData): HTMLElement {
 	const names = [...new Set(handlers.map(({ name }) => name))]
@@ -24,10 +25,11 @@ function handlerCard(app: App, name: string, handlers: readonly MapHandler[]): H
 	return el('article', { class: 'card' }, el('h2', {}, name === '' ? '/' : name), ...parts)
 }
 
-function routeItem(app: App, { path, operations }: MapRoute): HTMLElement {
+function routeItem(app: App, route: MapRoute): HTMLElement {
+	const { path, operations } = route
 	const badges = distinctOperations(operations).map(({ method }) => methodBadge(method))
 	const summary = operations[0]?.summary ?? ''
-	const where = path.includes('{') ? pathForm(app, path) : link(path, path, { class: 'path' })
+	const where = path.includes('{') ? pathForm(app, route) : link(path, path, { class: 'path' })
 	return el(
 		'li',
 		{},
@@ -37,19 +39,29 @@ function routeItem(app: App, { path, operations }: MapRoute): HTMLElement {
 	)
 }
 
-/** A route with an input for each param. */
-function pathForm(app: App, path: string): HTMLElement {
+const MAX_SIZE = 20
+
+/** A route with an input for each param; for one that is a list, the values are typed with commas between. */
+function pathForm(app: App, { path, lists = {} }: MapRoute): HTMLElement {
 	const inputs: HTMLInputElement[] = []
+	const segments: (() => string)[] = []
 	const parts = path.split(/(\{[^}]*\})/).map((part) => {
 		const [, name] = /^\{(.*)\}$/.exec(part) ?? []
-		if (name === undefined) return part
+		if (name === undefined) {
+			segments.push(() => part)
+			return part
+		}
+		const values = Object.hasOwn(lists, name) ? lists[name] : undefined
+		const placeholder = values?.replaceAll(', ', ',') ?? name
 		const input = el('input', {
 			type: 'text',
-			placeholder: name,
+			placeholder,
+			title: values && `${values}, with commas between`,
 			'aria-label': `${name} of ${path}`,
-			size: String(Math.max(4, name.length)),
+			size: String(Math.min(MAX_SIZE, Math.max(4, placeholder.length))),
 		})
 		inputs.push(input)
+		segments.push(() => segmentOf(input.value, values !== undefined))
 		return input
 	})
 	const form = el(
@@ -61,7 +73,6 @@ function pathForm(app: App, path: string): HTMLElement {
 	return onSubmit(form, () => {
 		const empty = inputs.find(({ value }) => value === '')
 		if (empty !== undefined) return empty.focus()
-		const filled = parts.map((part) => (typeof part === 'string' ? part : encodeURIComponent(part.value)))
-		void app.go(filled.join(''))
+		void app.go(segments.map((segment) => segment()).join(''))
 	})
 }

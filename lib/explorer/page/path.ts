@@ -1,4 +1,5 @@
 /** URLs that are paths of this server. */
+import { segmentValues } from '../../wire/record-id.ts'
 
 /**
  * Whether a URL is a path of this server. Two slashes at the beginning, or a slash and a backslash, would name another
@@ -6,6 +7,16 @@
  */
 export function isPath(url: string): boolean {
 	return /^\/(?![/\\])[^\s<>"\\?#]*(?:[?#][^\s<>"]*)?$/.test(url)
+}
+
+/**
+ * What was typed for a param, as a segment of a path. The values of a list are encoded one by one; one that has a comma is
+ * typed as it is in URLs: `8,a%2Cb`.
+ */
+export function segmentOf(typed: string, isList: boolean): string {
+	if (!isList) return encodeURIComponent(typed)
+	const values = segmentValues(typed) ?? typed.split(',')
+	return values.map(encodeURIComponent).join()
 }
 
 /** Without the query. */

@@ -13,12 +13,14 @@ const MAX_ROWS = 1_000
 export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
 	const all = columnsOf(rows)
 	const columns = all.slice(0, MAX_COLUMNS)
-	const [key] = keyFields(app.data.recordPath)
+	const keys = keyFields(app.data.recordPath)
 	const name = app.data.crumbs.at(-1)?.text || 'Records'
 	const head = columns.map((column) => heading(app, column, features))
 	const body = rows.slice(0, MAX_ROWS).map((row) => {
 		const url = recordUrl(app.data.recordPath, row)
-		const cells = columns.map((column) => cell(app, valueIn(row, column), column === key ? url : undefined))
+		const cells = columns.map((column) =>
+			cell(app, valueIn(row, column), keys.includes(column) ? url : undefined),
+		)
 		return el('tr', {}, ...cells)
 	})
 	const table = el(
