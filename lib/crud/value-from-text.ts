@@ -60,7 +60,7 @@ const EXACT_DIGITS = 15
  */
 export function idReader(key: Field, isAlone = true): KeyReader {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
-	if (key.type === 'date') return dateFrom
+	if (key.type === 'date') return (text) => dateFrom(text) ?? specialValue(key, text)
 	if (key.type === 'timestamp') return (text) => timestampId(key, text)
 	if (key.type !== 'integer' && key.type !== 'bigint') return (text) => textId(key, text, isAlone)
 	const bits = key.type === 'integer' ? 2n ** 53n : 2n ** 63n
@@ -165,10 +165,15 @@ function dateFrom(text: string): string | undefined {
 }
 
 /** More digits than the column has would be rounded to those of another record. */
-function timestampId({ fraction = 9 }: Field, text: string): string | undefined {
-	const utc = timestampFrom(text)
-	const [, digits = ''] = /\.(\d*[1-9])0*Z$/.exec(utc ?? '') ?? []
-	return utc === undefined || digits.length > fraction ? undefined : shortestTimestamp(utc)
+function timestampId(key: Field, text: string): string | undefined {
+	const utc = timestampFrom(text) ?? specialValue(key, text)
+	const [, digits = ''] = /\.(\d*[1-9])0*Z/.exec(utc ?? '') ?? []
+	return utc === undefined || digits.length > (key.fraction ?? 9) ? undefined : shortestTimestamp(utc)
+}
+
+/** `infinity`, `0000-00-00` */
+function specialValue({ besides }: Field, text: string): string | undefined {
+	return besides?.test(text) === true ? text : undefined
 }
 
 /**
