@@ -25,6 +25,11 @@ export interface Options extends CrudClientOptions {
 	 * changed since it was read is not changed or deleted, and the user is told. @default none
 	 */
 	readonly version?: string
+	/**
+	 * The resources whose key has several fields, with these in the server's order: `{ tags: ['article', 'tag'] }`. The `id`
+	 * of their records is made of the values, as in URLs: `7,herb`. @default none
+	 */
+	readonly keys?: Readonly<Record<string, readonly string[]>>
 }
 
 export type Identifier = string | number
@@ -32,7 +37,7 @@ export type AdminRecord = { id: Identifier } & Record<string, unknown>
 
 /** What components pass as `queryOptions={{ meta }}` and `mutationOptions={{ meta }}`. */
 export interface Meta {
-	/** The fields to send; `id` must be among them. @default all that are visible */
+	/** The fields to send; `id`, or all fields of the key, must be among them. @default all that are visible */
 	readonly fields?: readonly string[]
 	/** Further headers of the request. */
 	readonly headers?: Readonly<Record<string, string>>
@@ -65,6 +70,8 @@ export interface ListResult<R> {
 	readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean }
 }
 type Client = CrudClient<AdminRecord>
+/** The fields of a key of several. */
+type Key = readonly string[] | undefined
 
 /** The server takes so many values in one condition. */
 const MOST_VALUES = 100
@@ -72,11 +79,13 @@ const FIRST_PAGE = { page: 1, perPage: 25 }
 const SUFFIX = /^(.+)_(ne|gte?|lte?|in|nin|between|i?(?:eq|contains|startsWith|endsWith)|null)$/
 
 /** @throws TypeError by the first call of a resource whose name, with the endpoint, makes no URL */
-export function dataProvider(endpoint: string, { HttpError, version, ...options }: Options) {
+export function dataProvider(endpoint: string, { HttpError, version, keys = {}, ...options }: Options) {
 	/** `R` is the programmer's word for what the server sends. */
-	async function ask<R>(resource: string, call: (client: Client) => Promise<unknown>): Promise<R> {
+	async function ask<R>(resource: string, call: (client: Client, key: Key) => Promise<unknown>): Promise<R> {
+		const key = Object.hasOwn(keys, resource) ? keys[resource] : undefined
+		const all = key === undefined ? options : { ...options, key }
 		try {
-			return (await call(new CrudClient<AdminRecord>(resource, endpoint, options))) as R
+			return withIds(await call(new CrudClient<AdminRecord>(resource, endpoint, all), key), key) as R
 		} catch (error) {
 			if (error instanceof ApiError) throw new HttpError(messageOf(error), error.status, bodyOf(error))
 			throw error
@@ -91,56 +100,73 @@ export function dataProvider(endpoint: string, { HttpError, version, ...options 
 	return {
 		supportAbortSignal: true,
 		getList: <R extends AdminRecord>(resource: string, params: Listing) =>
-			ask<ListResult<R>>(resource, (client) => list(client, params)),
+			ask<ListResult<R>>(resource, (client, key) => list(client, key, params)),
 		getManyReference: <R extends AdminRecord>(
 			resource: string,
 			{ target, id, filter, ...params }: Listing & { readonly target: string; readonly id: Identifier },
 		) =>
-			ask<ListResult<R>>(resource, (client) =>
-				list(client, { ...params, filter: { ...filter, [target]: { eq: id } } }),
+			ask<ListResult<R>>(resource, (client, key) =>
+				list(client, key, { ...params, filter: { ...filter, [target]: { eq: id } } }),
 			),
 		getOne: <R extends AdminRecord>(resource: string, { id, ...call }: OfOne) =>
-			ask<{ data: R }>(resource, async (client) => ({ data: await client.get(id, optionsOf(call)) })),
+			ask<{ data: R }>(resource, async (client, key) => ({
+				data: await client.get(valuesOf(id, key), optionsOf(call)),
+			})),
 		getMany: <R extends AdminRecord>(resource: string, { ids, ...call }: OfMany) =>
-			ask<{ data: R[] }>(resource, async (client) => ({ data: await many(client, ids, call) })),
+			ask<{ data: R[] }>(resource, async (client, key) => ({
+				data: await (key === undefined ? many(client, ids, call) : eachOf(client, key, ids, call)),
+			})),
 		create: <R extends AdminRecord>(resource: string, { data, ...call }: Writing & Call) =>
 			ask<{ data: R }>(resource, async (client) => ({
 				data: await client.create({ ...data }, optionsOf(call)),
 			})),
 		update: <R extends AdminRecord>(resource: string, { id, data, previousData, ...call }: OfOne & Writing) =>
-			ask<{ data: R }>(resource, async (client) => ({
-				data: await client.update(id, changed(data, previousData), changing(call, previousData)),
+			ask<{ data: R }>(resource, async (client, key) => ({
+				data: await client.update(
+					valuesOf(id, key),
+					changed(data, previousData),
+					changing(call, previousData),
+				),
 			})),
 		updateMany: (resource: string, { ids, data, ...call }: OfMany & Writing) =>
-			ask<{ data: Identifier[] }>(resource, (client) =>
-				each(ids, (id) => client.update(id, { ...data }, optionsOf(call))),
+			ask<{ data: Identifier[] }>(resource, (client, key) =>
+				each(ids, (id) => client.update(valuesOf(id, key), { ...data }, optionsOf(call))),
 			),
 		delete: <R extends AdminRecord>(resource: string, { id, previousData, ...call }: OfOne) =>
-			ask<{ data: R }>(resource, async (client) => ({
-				data: await client.delete(id, changing(call, previousData)),
+			ask<{ data: R }>(resource, async (client, key) => ({
+				data: await client.delete(valuesOf(id, key), changing(call, previousData)),
 			})),
 		deleteMany: (resource: string, { ids, ...call }: OfMany) =>
-			ask<{ data: Identifier[] }>(resource, (client) =>
-				each(ids, (id) => client.delete(id, optionsOf(call))),
+			ask<{ data: Identifier[] }>(resource, (client, key) =>
+				each(ids, (id) => client.delete(valuesOf(id, key), optionsOf(call))),
 			),
 	}
 }
 
 /** A page by its number. More than the server gives at once, as for an export, is fetched in pieces. */
-async function list(client: Client, { pagination = FIRST_PAGE, sort, filter = {}, ...call }: Listing) {
+async function list(
+	client: Client,
+	key: Key,
+	{ pagination = FIRST_PAGE, sort, filter = {}, ...call }: Listing,
+) {
 	const { page, perPage } = pagination
 	const { q, ...conditions } = filter
 	const { fields, ...options } = optionsOf(call)
 	const count = call.meta?.count !== false
 	const { data, next, total } = await pieces(client, perPage, options, {
 		...{ fields, count, limit: perPage, offset: (page - 1) * perPage },
-		sort: sort && (sort.order === 'DESC' ? `-${sort.field}` : sort.field),
+		sort: sort && sortOf(sort, key),
 		...(typeof q === 'string' ? { search: q, where: whereOf(conditions) } : { where: whereOf(filter) }),
 	})
 	return {
 		...{ data, pageInfo: { hasNextPage: next, hasPreviousPage: page > 1 } },
 		...(total === undefined ? {} : { total }),
 	}
+}
+
+function sortOf({ field, order }: NonNullable<Listing['sort']>, key: Key): string[] {
+	const fields = field === 'id' && key !== undefined ? key : [field]
+	return fields.map((name) => (order === 'DESC' ? `-${name}` : name))
 }
 
 /** Cursor after cursor, until there are as many records as wanted, or no more. */
@@ -167,6 +193,33 @@ async function many(client: Client, ids: readonly Identifier[], call: Call) {
 		parts.push(...data)
 	}
 	return parts
+}
+
+/** The same by a key of several fields: one request for each. */
+async function eachOf(client: Client, key: Key, ids: readonly Identifier[], call: Call) {
+	const get = (id: Identifier) =>
+		client.get(valuesOf(id, key), optionsOf(call)).catch((error: unknown) => {
+			if (error instanceof ApiError && error.status === 404) return []
+			throw error
+		})
+	return (await Promise.all(ids.map(get))).flat()
+}
+
+/** The values in an `id` that `withIds` has made. */
+function valuesOf(id: Identifier, key: Key): Identifier | string[] {
+	return key === undefined ? id : String(id).split(',').map(decodeURIComponent)
+}
+
+/** An answer whose records have an `id`, also where their key has several fields. */
+function withIds(answer: unknown, key: Key): unknown {
+	if (key === undefined) return answer
+	const named = (record: unknown) => {
+		if (typeof record !== 'object' || record === null) return record
+		const id = key.map((name) => encodeURIComponent(String(Reflect.get(record, name)))).join()
+		return { ...record, id }
+	}
+	const { data } = answer as { data: unknown } // as all of the provider's methods make it
+	return { ...(answer as object), data: Array.isArray(data) ? data.map(named) : named(data) }
 }
 
 /** One request for each; all are sent before the first refusal is told. */

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { blogHandlers } from '../../examples/react-admin/blog.ts'
 import { type AdminRecord, dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'
+import { CrudHandler, type Handlers, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 
@@ -76,6 +77,46 @@ async function refusalOf(work: Promise<unknown>): Promise<HttpError> {
 	if (!(thrown instanceof HttpError)) throw new Error('it was not refused', { cause: thrown })
 	return thrown
 }
+
+/** Tags of articles, whose key has two fields. */
+function tagHandlers(): Handlers {
+	const model = new MemoryModel('tag', {
+		fields: { article: 'integer', tag: 'text', note: { type: 'text', nullable: true } },
+		key: ['article', 'tag'],
+		rows: ['herb', 'a,b/c', 'tree'].map((tag, at) => ({ article: 7 + (at % 2), tag, note: `note ${at}` })),
+	})
+	const options = { visible: 'all', updatable: ['note'], creatable: ['article', 'tag', 'note'] } as const
+	const allow = ['list', 'read', 'create', 'update', 'remove'] as const
+	return { 'api/tags': new CrudHandler(model, { ...options, allow }) }
+}
+
+describe('examples/react-admin: a key of several fields', (test) => {
+	test("records have an id of the key's values, by which they are read, changed and deleted", () =>
+		listening(tagHandlers(), {}, async ({ url }) => {
+			const provider = dataProvider(`${url}/api`, { HttpError, keys: { tags: ['article', 'tag'] } })
+			const { data, total } = await provider.getList('tags', FIRST_TEN)
+			const odd = '8,a%2Cb%2Fc'
+			assert.equal([idsOf(data), total], [['7,herb', '7,tree', odd], 3])
+			const descending = { ...FIRST_TEN, sort: { field: 'id', order: 'DESC' } } as const
+			assert.equal(idsOf((await provider.getList('tags', descending)).data), [odd, '7,tree', '7,herb'])
+			assert.equal((await provider.getOne('tags', { id: odd })).data, {
+				...{ article: 8, tag: 'a,b/c', note: 'note 1', id: odd },
+			})
+			const many = await provider.getMany('tags', { ids: [odd, '9,gone', '7,tree'] })
+			assert.equal(idsOf(many.data), [odd, '7,tree'])
+			const previousData = { ...data[2], id: odd }
+			const changes = { ...previousData, note: 'new' }
+			const changed = await provider.update('tags', { id: odd, data: changes, previousData })
+			assert.equal([changed.data.id, changed.data.note], [odd, 'new'])
+			const made = await provider.create('tags', { data: { article: 9, tag: 'x' } })
+			assert.is(made.data.id, '9,x')
+			const ids = ['7,herb', '7,tree']
+			assert.equal((await provider.updateMany('tags', { ids, data: { note: null } })).data, ids)
+			assert.equal((await provider.deleteMany('tags', { ids })).data, ids)
+			assert.is((await provider.delete('tags', { id: odd })).data.id, odd)
+			assert.equal(idsOf((await provider.getList('tags', FIRST_TEN)).data), ['9,x'])
+		}))
+})
 
 describe('examples/react-admin: lists', (test) => {
 	test('a page is selected by number and sorted, with the total', () =>
