@@ -13,6 +13,7 @@ import { PARAMETERS } from '../wire/list.ts'
 import { inputSchema, operandSchema, orNull, responseSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { type Operator, operandField, operatorsOf, takesList } from './filter.ts'
+import { idSchema, shownKey } from './id-schema.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { CrudFacts } from './view.ts'
@@ -76,27 +77,6 @@ function titleOf({ model }: CrudPlan): string {
 	return /^[A-Z]/.test(title) ? title : `Record${title}`
 }
 
-/**
- * A key of several fields is an array: in a path, its items are percent-encoded one by one, and joined by commas. Within
- * a scope, which may fix some of them, it has those that are left, so that positions don't tell their types.
- */
-function idSchema({ plan: { keys }, isScoped }: CrudFacts): JsonSchema {
-	const schemas = keys.map(({ field }) => {
-		const schema = operandSchema(field)
-		return field.maxLength === undefined ? schema : { ...schema, maxLength: field.maxLength }
-	})
-	const [only, ...others] = schemas
-	if (only !== undefined && others.length === 0) return only
-	const names = keys.map(({ name }) => name).join(', ')
-	const maxItems = schemas.length
-	if (!isScoped)
-		return { type: 'array', description: names, prefixItems: schemas, minItems: maxItems, maxItems }
-	const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
-	const [items = {}] = distinct.length === 1 ? distinct : [{ anyOf: distinct }]
-	const description = `${names} (without what is fixed for the caller)`
-	return { type: 'array', description, items, minItems: 1, maxItems }
-}
-
 function recordSchema(plan: CrudPlan): JsonSchema {
 	const isWritten = (name: string) => plan.creatable.has(name) || plan.updatable.has(name)
 	const properties = [...plan.visible].map(([name, { field }]): [string, JsonSchema] => [
@@ -112,7 +92,8 @@ function recordSchema(plan: CrudPlan): JsonSchema {
 }
 
 /** The shape of an operation's answer. An override or a `stripObject` may return anything, so its schema is open. */
-function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOperation): AnswerShape {
+function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
+	const { plan, overridden, isStripped } = facts
 	const isOpen = overridden.has(operation)
 	const record = isStripped ? {} : recordSchema(plan)
 	const etag = plan.version === undefined ? [] : ['ETag']
@@ -124,7 +105,7 @@ function answerOf({ plan, overridden, isStripped }: CrudFacts, operation: CrudOp
 				// An override is assumed to return a page, as `super.list()` does; its `docs` can say otherwise.
 				schema: { type: 'array', items: record },
 				isPage: true,
-				key: plan.isKeyVisible ? plan.keys.map(({ name }) => name) : undefined,
+				key: shownKey(facts),
 				headers: ['Link', 'X-Total-Count'],
 			}
 		case 'create':

@@ -354,6 +354,11 @@ describe('crud/api-description: the rest of an operation', (test) => {
 			{ ...list, items: { type: 'integer' } },
 		])
 		assert.equal(paramsOf(keyed(TAG, ['article'])), [{ type: 'integer' }])
+		const keyShown = (visible: readonly string[], Handler: typeof CrudHandler = Own) =>
+			crudShape(new Handler(keyed(TAG, ['article', 'tag']), { visible })[FACTS], undefined, 'list').answer.key
+		assert.equal(keyShown(['article', 'tag']), ['article', 'tag'])
+		assert.equal(keyShown(['tag']), ['tag'])
+		assert.equal(keyShown(['tag'], CrudHandler), undefined)
 	})
 
 	test('a bigint parameter is a number or its digits, for ids and filters', () => {

@@ -97,6 +97,14 @@ describe('explorer: keys of several fields, in the page', (test) => {
 			}),
 		)
 
+	browserTest('within a scope that fixes the hidden part of the key, rows lead to their records', () =>
+		on('/narrow', async (page) => {
+			await follow(page, 'tree')
+			await page.waitForURL(/\/narrow\/tree$/)
+			await page.locator('dd').getByText('seven tree').waitFor()
+		}),
+	)
+
 	browserTest('records without a key are listed, without links', () =>
 		on('/lines', async (page) => {
 			await page.getByRole('cell', { name: 'first' }).waitFor()

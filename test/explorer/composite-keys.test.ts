@@ -15,6 +15,7 @@ describe('explorer: keys of several fields', (test) => {
 	test('a list leads to its records by all fields of the key', async () => {
 		assert.is((await at('/tags')).recordPath, '/tags/{article},{tag}')
 		assert.is((await at('/mine')).recordPath, '/mine/{article},{tag}')
+		assert.is((await at('/narrow')).recordPath, '/narrow/{tag}')
 		assert.is((await at('/lines')).recordPath, undefined)
 	})
 
@@ -44,6 +45,8 @@ describe('explorer: keys of several fields', (test) => {
 			'/tags/{id}/note': undefined,
 			'/mine': undefined,
 			'/mine/{id}': { id: 'article, tag (without what is fixed for the caller)' },
+			'/narrow': undefined,
+			'/narrow/{id}': { id: 'article, tag (without what is fixed for the caller)' },
 			'/lines': undefined,
 		})
 	})

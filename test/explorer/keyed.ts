@@ -43,6 +43,7 @@ export function keyedServer(): Server {
 		{
 			tags: new Tags(tagModel(), { ...options, creatable: visible }),
 			mine: new OfSeven(tagModel(), { ...options, creatable: ['tag', 'note'] }),
+			narrow: new OfSeven(tagModel(), { visible: ['tag', 'note'], updatable: ['note'], allow }),
 			lines: new CrudHandler(lines, { visible: 'all' }),
 		},
 		{ explorer: true, logger: new Log(), graceTimeoutSeconds: 0.1 },
