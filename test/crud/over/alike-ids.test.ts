@@ -69,7 +69,7 @@ async function check(store: Store, isEnum: boolean): Promise<void> {
 		const id = `${encodeURIComponent(tag)},1`
 		const headers = { tag: encodeURIComponent(tag) }
 		for (const method of ['GET', 'PATCH', 'PUT', 'DELETE']) {
-			for (const etag of [undefined, '*', '"1"']) {
+			for (const etag of tag === 'A' ? [undefined, '*', '"1"'] : [undefined]) {
 				const more = {
 					headers: { ...headers, ...(etag === undefined ? {} : { 'if-match': etag }) },
 					...(/^P/.test(method) ? { body: { note: 'reached' } } : {}),
@@ -141,9 +141,11 @@ describe('ids of several values that a collation considers equal', (test) => {
 		test(`in PostgreSQL, ${type.replace('TABLE_', '')}`, () =>
 			checked(type, openStore('postgres', `alike${at}`, 3, kind({ postgres: `${before}${table(type)}` }))))
 	}
+	const first = sqliteDrivers.find(({ open }) => open !== undefined)?.name
 	for (const { name, open } of sqliteDrivers) {
 		if (open === undefined) continue
-		for (const type of SQLITE)
+		// The drivers don't differ in collations.
+		for (const type of name === first ? SQLITE : SQLITE.slice(0, 1))
 			test(`with ${name}, ${type}`, () =>
 				checked(type, inSqlite('alike', kind({ sqlite: table(type) }), open)))
 	}
