@@ -29,5 +29,7 @@ export function wholeId({ keys, idOf }: CrudPlan, id: string, { fixed, terms }: 
 /** The segment of a record's URL. What the scope fixes of a key of several fields is left out. */
 export function idSegment({ keys }: CrudPlan, id: string, { fixed }: Scope): string {
 	const free = id.split(',').filter((_, at) => !fixed.has(keys[at]?.field.name ?? ''))
-	return free.length === 0 ? id : free.join()
+	const segment = free.join()
+	// Clients resolve `.` and `..`, and without a segment it is the URL of the list.
+	return /^\.{0,2}$/.test(segment) ? id : segment
 }

@@ -185,6 +185,15 @@ describe('crud: a scope that fixes a part of the key', (test) => {
 		assert.match(await said('/tags/8,new%2Cone'), /^404 /)
 	})
 
+	test('its whole key stays in the URL if the rest can be no segment', async () => {
+		for (const tag of ['.', '..', '']) {
+			const { ask, said } = asking({ tags: new Mine(tagModel(), OPTIONS) })
+			const made = await ask('POST /tags', { body: { tag, note: 'dots' }, headers: { article: '9' } })
+			assert.equal([made.status, made.headers.location], [201, `/tags/9,${tag}`])
+			assert.match(await said(`/tags/9,${tag}`, { headers: { article: '9' } }), /^200 .*"note":"dots"/)
+		}
+	})
+
 	test('its whole key stays in the URL if the scope fixes all of it', async () => {
 		class One extends CrudHandler {
 			override scope() {
