@@ -1,8 +1,10 @@
 /** Keys of several columns, one of them a text whose collation ignores case: an id reaches only what is written exactly so. */
+import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
+import { SERVER } from '../../helpers/postgres.ts'
 import { sqliteDrivers } from '../../helpers/sqlite.ts'
 import { inSqlite, openStore, type Store, storesHere, type TableKind, THINGS } from './stores.ts'
 
@@ -19,11 +21,12 @@ const MARIADB = [
 	'char(20) character set utf8mb4 collate utf8mb4_general_ci',
 	"enum('a', 'b') character set utf8mb4 collate utf8mb4_general_ci",
 ]
+const LOOSE = 'crudover_alike_ids'
 const POSTGRES: readonly (readonly [type: string, before: string])[] = [
 	['citext', 'create extension if not exists citext;'],
 	[
-		'varchar(20) collate TABLE_loose',
-		"drop collation if exists TABLE_loose; create collation TABLE_loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false);",
+		`varchar(20) collate ${LOOSE}`,
+		`drop collation if exists ${LOOSE}; create collation ${LOOSE} (provider = icu, locale = 'und-u-ks-level1', deterministic = false)`,
 	],
 	['char(20)', ''],
 ]
@@ -138,8 +141,16 @@ describe('ids of several values that a collation considers equal', (test) => {
 	}
 	for (const [at, [type, before]] of POSTGRES.entries()) {
 		if (!names.includes('postgres')) continue
-		test(`in PostgreSQL, ${type.replace('TABLE_', '')}`, () =>
-			checked(type, openStore('postgres', `alike${at}`, 3, kind({ postgres: `${before}${table(type)}` }))))
+		test(`in PostgreSQL, ${type}`, async () => {
+			const pool = new pg.Pool({ ...SERVER, max: 1 })
+			try {
+				await pool.query(before)
+				await checked(type, openStore('postgres', `alike${at}`, 3, kind({ postgres: table(type) })))
+				await pool.query(`drop collation if exists ${LOOSE}`)
+			} finally {
+				await pool.end()
+			}
+		})
 	}
 	const first = sqliteDrivers.find(({ open }) => open !== undefined)?.name
 	for (const { name, open } of sqliteDrivers) {
