@@ -144,6 +144,11 @@ describe('ids of several values that a collation considers equal', (test) => {
 		test(`in PostgreSQL, ${type}`, async () => {
 			const pool = new pg.Pool({ ...SERVER, max: 1 })
 			try {
+				const { rows } = await pool.query("select from pg_available_extensions where name = 'citext'")
+				if (type === 'citext' && rows.length === 0) {
+					console.error('SKIPPED: this PostgreSQL has no extension citext')
+					return
+				}
 				await pool.query(before)
 				await checked(type, openStore('postgres', `alike${at}`, 3, kind({ postgres: table(type) })))
 				await pool.query(`drop collation if exists ${LOOSE}`)
