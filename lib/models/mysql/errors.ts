@@ -7,8 +7,9 @@ import { QUOTED_NAME, unquoted } from './json.ts'
 const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('unique', 1062, 1586, 1022, 1169, 1859),
 	...kind('foreign_key', 1451, 1452, 1216, 1217, 1557, 1761, 1762),
-	...kind('not_null', 1048, 1263, 1364, 1566),
-	...kind('check', 3819, 4025),
+	...kind('not_null', 1048, 1263, 1364, 1423, 1566),
+	// The last one is the check option of a view.
+	...kind('check', 3819, 4025, 1369),
 	// Too long, out of range, truncated, no such value, malformed.
 	...kind('invalid', 1406, 1264, 1265, 1366, 1292, 1367, 1525, 1916),
 	// Text of another character set.
@@ -112,19 +113,25 @@ function checkOf(message: string, table: Table): readonly string[] {
 	)
 	if (found !== undefined) return found.columns
 	// A check in a column's definition is named by table and column.
-	const column = name.startsWith(`${table.name}.`) ? name.slice(table.name.length + 1) : name
-	return table.columns.some(({ name }) => name === column) ? [column] : []
+	const owner = (table.base ?? table).name
+	return named(name.startsWith(`${owner}.`) ? name.slice(owner.length + 1) : name, table)
+}
+
+/** The model's field for a column of its table, or of the table behind its view. */
+function named(column: string, { base, columns }: Table): readonly string[] {
+	const field = base === undefined ? column : base.columns.get(column)
+	return columns.some(({ name }) => name === field) && field !== undefined ? [field] : []
 }
 
 /** Finds the column that is named last, perhaps with its table. A value before it may look like a column's name. */
-function columnOf(message: string, { columns }: Table): readonly string[] {
+function columnOf(message: string, table: Table): readonly string[] {
 	const [, bare, ticked, quoted] = [...message.matchAll(COLUMN)].at(-1) ?? []
 	const name = bare ?? unquoted(ticked, quoted)
 	if (name === undefined) return []
-	const match =
-		columns.find((column) => column.name === name) ??
-		columns.find((column) => name.endsWith(`.${column.name}`))
-	return match === undefined ? [] : [match.name]
+	const names =
+		table.base === undefined ? table.columns.map((column) => column.name) : [...table.base.columns.keys()]
+	const match = names.find((each) => each === name) ?? names.find((each) => name.endsWith(`.${each}`))
+	return match === undefined ? [] : named(match, table)
 }
 
 /** Codes of mysql2 and of Node for a lost connection. */

@@ -4,12 +4,13 @@
  */
 import { nearest } from '../../base/options.ts'
 import type { Driver } from '../sql/driver.ts'
-import { type Keyless, keyOf, withKey } from '../sql/key.ts'
+import { keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
 import { columnSql, type MysqlColumn, mysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
+import { type Described, originOf, writable } from './views.ts'
 
 /** A table or view of a database. */
 interface Listing {
@@ -46,10 +47,6 @@ export async function introspect(
 	return withTableKey(table, keyOf(table, key), server)
 }
 
-/** A table without its key. */
-type Described = Omit<Table, 'key' | 'columns'> &
-	Omit<Keyless, 'columns'> & { readonly columns: readonly MysqlColumn[] }
-
 function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
 	const folded = name.toLowerCase()
 	const found =
@@ -83,7 +80,19 @@ export async function describe(
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
-	return { schema, name, columns, constraints, isView, primary, unique: uniqueKeys(indexes) }
+	const described = { schema, name, columns, constraints, isView, primary, unique: uniqueKeys(indexes) }
+	if (!isView) return described
+	const [[definition] = []] = await ask(UPDATABLE)
+	const origin = typeof definition === 'string' ? originOf(definition, columns) : undefined
+	if (origin === undefined) return described
+	const place = { schema: origin.schema ?? schema, name: origin.name }
+	const { rows: views } = await driver.query({
+		text: VIEW,
+		values: [place.schema ?? server.schema ?? null, place.name, place.name],
+		writes: false,
+	})
+	const behind = await describe(driver, server, { ...place, isView: views.length > 0 }, bigint)
+	return writable(described, behind, origin.columns, server)
 }
 
 /** Compares names as binary: `information_schema` ignores case, but tables' names may differ only in case. */
@@ -96,6 +105,9 @@ function ofTable(prefix: string, schema = 'table_schema'): string {
 const COLUMNS = `select column_name, data_type, column_type, is_nullable, column_default, extra,
 	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name
 	from information_schema.columns where ${ofTable('')} order by ordinal_position`
+
+const VIEW = `select view_definition from information_schema.views where ${ofTable('')}`
+const UPDATABLE = `${VIEW} and is_updatable = 'YES'`
 
 const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`

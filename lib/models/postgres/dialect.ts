@@ -26,7 +26,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		placeholder: (n, column) => cast(n, column, throughText),
 		bind: bound,
 		bindNumber: String,
-		defaultOf: () => 'default',
+		defaultOf: ({ defaultSql = 'default' }) => defaultSql,
 		record: recordSql,
 		exact: (column, alias) => exactText(column, columnName(QUOTING, column, alias)),
 		orderTerm,

@@ -159,13 +159,16 @@ export function isMalformed(error: Error): boolean {
 function fieldsOf(error: Error, kind: ModelErrorKind, table: Table): readonly string[] {
 	const where = textAt(error, 'table') ?? textAt(error, 'table_name')
 	// A trigger may have written to another table. Errors about domains don't name a table.
-	if (where !== undefined && where !== table.name) return []
+	const own = table.base ?? table
+	if (where !== undefined && where !== own.name) return []
 	// A table of another schema may have the same name and the same constraint names.
 	const schema = textAt(error, 'schema') ?? textAt(error, 'schema_name')
-	if (where !== undefined && schema !== undefined && schema !== table.schema) return []
+	if (where !== undefined && schema !== undefined && schema !== own.schema) return []
 	if (kind === 'not_null') {
 		const column = textAt(error, 'column') ?? textAt(error, 'column_name')
-		return table.columns.some(({ name }) => name === column) && column !== undefined ? [column] : []
+		if (column === undefined) return []
+		const field = table.base === undefined ? column : table.base.columns.get(column)
+		return field !== undefined && table.columns.some(({ name }) => name === field) ? [field] : []
 	}
 	const name = textAt(error, 'constraint') ?? textAt(error, 'constraint_name')
 	if (name === undefined) return []

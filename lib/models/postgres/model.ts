@@ -13,9 +13,10 @@ import {
 import { SqlModel } from '../sql/sql-model.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
+import { type Relations, readCatalog, readRelations } from './catalog.ts'
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
-import { introspect, type Relations, readCatalog, readRelations, relationCalled } from './introspect.ts'
+import { introspect, relationCalled } from './introspect.ts'
 
 export type { PostgresDatabase } from './driver.ts'
 
@@ -41,7 +42,7 @@ export interface PostgresSchemaOptions extends PostgresOptions {
  */
 export class PostgresModel extends SqlModel {
 	/**
-	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views are read-only, and need `key`.
+	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views need `key`.
 	 *
 	 * @throws TypeError for a table that doesn't exist or has no key, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range

@@ -85,6 +85,11 @@ export interface Dialect {
 	readonly lru: Lru
 	/** Whether inserts, updates and deletes support `returning`. */
 	readonly returning: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
+	/**
+	 * Whether `returning` has the values as they were given, because triggers store them: after a change the record is
+	 * read again.
+	 */
+	readonly rereads?: boolean
 	/** The alias of the changed table in `returning`; empty for none. */
 	readonly returningAlias: string
 	/** Whether `(a, b) > (?, ?)` is executed as one index range. */

@@ -62,11 +62,11 @@ export class SqlModel implements Model {
 		reopen?: Reopen,
 	) {
 		const live = table instanceof LiveTable ? table : new LiveTable(table, dialect, reopen)
-		const { name, columns, key, isView } = live.opened
+		const { name, columns, key, isView, isWritable = !isView } = live.opened
 		this.name = name
 		this.fields = columns
 		this.key = key
-		this.readOnly = isView || key.length === 0
+		this.readOnly = !isWritable || key.length === 0
 		this.#live = live
 		this.#isInTransaction = driver instanceof Runner
 		this.#runner =
@@ -133,7 +133,7 @@ export class SqlModel implements Model {
 			if (!hasDefault && !generated && (values[name] ?? null) === null)
 				throw new ModelError('not_null', [name])
 		const plan = this.#plan(selection)
-		if (!dialect.returning.insert) return this.#insertAndRead(values, plan)
+		if (!dialect.returning.insert || dialect.rereads) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
 		const [row] = rows
 		// No error but no row: a trigger returned null, so the database skipped the insert.
@@ -145,7 +145,8 @@ export class SqlModel implements Model {
 	async update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
-		if (!this.#subject.dialect.returning.update) return this.#updateAndRead(id, changes, plan, guard)
+		const { returning, rereads } = this.#subject.dialect
+		if (!returning.update || rereads) return this.#updateAndRead(id, changes, plan, guard)
 		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
@@ -154,7 +155,9 @@ export class SqlModel implements Model {
 	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
-		if (!this.#subject.dialect.returning.delete) return this.#readAndDelete(id, plan, guard)
+		const { returning, rereads } = this.#subject.dialect
+		if (!returning.delete) return this.#readAndDelete(id, plan, guard)
+		if (rereads) return this.#deleteAndRead(id, plan, guard)
 		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
 		const [row] = rows
 		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
@@ -181,11 +184,12 @@ export class SqlModel implements Model {
 	/** In a transaction, so that a record isn't stored if reading it fails. */
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
 		return this.#inTransaction(async (runner) => {
-			const { insertId } = await runner.run(insertStatement(this.#subject, values, plan))
+			const { insertId, affected } = await runner.run(insertStatement(this.#subject, values, plan))
+			if (affected === 0 && this.#subject.dialect.rereads) throw new ModelError('refused')
 			const id = this.#idOf((name) => (isGiven(values[name]) ? values[name] : insertId))
 			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
-			if (found === undefined) throw new TypeError(`a record just written to ${this.name} can't be read`)
-			return { ...found, id }
+			if (found !== undefined) return { ...found, id }
+			throw this.#notInView() ?? new TypeError(`a record just written to ${this.name} can't be read`)
 		})
 	}
 
@@ -204,9 +208,17 @@ export class SqlModel implements Model {
 			if (affected === 0) return undefined
 			const before = valuesOfId(id, this.#subject.keys)
 			const now = this.#idOf((name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
-			return new Reads(this.#live, () => plan, runner).alone(now, undefined)
+			const found = await new Reads(this.#live, () => plan, runner).alone(now, undefined)
+			const error = found === undefined ? this.#notInView() : undefined
+			if (error !== undefined) throw error
+			return found
 		})
 		return found ?? this.#absent(id, plan, guard)
+	}
+
+	/** The error for a record that isn't in the view after a change; the transaction rolls it back. */
+	#notInView(): ModelError | undefined {
+		return this.#subject.table.isView ? new ModelError('check') : undefined
 	}
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
@@ -220,9 +232,24 @@ export class SqlModel implements Model {
 		return found ?? this.#absent(id, plan, guard)
 	}
 
-	/** Runs `work` in the current transaction or in a new one. */
+	/** @throws ModelError `refused` if the record is still there: a trigger of the view hasn't deleted it */
+	async #deleteAndRead(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
+		const found = await this.#inTransaction(async (runner) => {
+			const { rows } = await runner.run(deleteStatement(this.#subject, id, plan, guard))
+			const [row] = rows
+			if (row === undefined) return undefined
+			if ((await new Reads(this.#live, () => plan, runner).alone(id, undefined)) !== undefined)
+				throw new ModelError('refused')
+			return plan.returnedRow.found(row)
+		})
+		return found ?? this.#absent(id, plan, guard)
+	}
+
+	/** Runs `work` in the current transaction or in a new one; for a view in a savepoint, because `work` may undo a change. */
 	#inTransaction<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
-		return this.#isInTransaction ? work(this.#runner) : this.#runner.transaction(work)
+		return this.#isInTransaction && !this.#subject.table.isView
+			? work(this.#runner)
+			: this.#runner.transaction(work)
 	}
 
 	/**

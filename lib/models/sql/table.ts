@@ -25,6 +25,14 @@ export interface Constraint {
 	readonly columns: readonly string[]
 }
 
+/** The table behind a view. */
+export interface Base {
+	readonly schema: string | undefined
+	readonly name: string
+	/** The view's columns by the names of the table's; those that the view lacks are left out. */
+	readonly columns: ReadonlyMap<string, string>
+}
+
 /** A table or view. */
 export interface Table {
 	/** `undefined` for the default schema. */
@@ -34,8 +42,11 @@ export interface Table {
 	/** The columns of the key, in its order; empty for none. */
 	readonly key: readonly string[]
 	readonly constraints: readonly Constraint[]
-	/** Views are read-only. */
 	readonly isView: boolean
+	/** Of a view: whether records can be created, changed and deleted through it. Views are read-only by default. */
+	readonly isWritable?: boolean
+	/** Of a writable view: the table behind it, which the database's errors name. `constraints` are that table's. */
+	readonly base?: Base | undefined
 	/** Whether inserts run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 }

@@ -44,6 +44,11 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	return dialect
 }
 
+/** The dialect for views: their triggers decide what is stored. */
+export function ofView(dialect: Dialect): Dialect {
+	return { ...dialect, rereads: true }
+}
+
 /** The dialect for tables with a text key: ids are compared byte by byte, whatever the column's collation. */
 export function withExactKey(dialect: Dialect): Dialect {
 	return { ...dialect, keyIs: writeExactly }

@@ -84,6 +84,6 @@ function fieldsOf(message: string, table: Table): string[] {
 	return table.columns.filter(({ name }) => qualified(table, [name]) === typed).map(({ name }) => name)
 }
 
-function qualified(table: Table, columns: readonly string[]): string {
-	return columns.map((column) => `${table.name}.${column}`).join(', ')
+function qualified({ name, base }: Table, columns: readonly string[]): string {
+	return columns.map((column) => `${base?.name ?? name}.${column}`).join(', ')
 }

@@ -25,7 +25,14 @@ export function introspect(
 		columnOf(query, listing, info, isRowid(info), key.includes(info.name), options.bigint),
 	)
 	const schema = listing.schema === 'main' ? undefined : listing.schema
-	return withKey({ schema, name, columns, constraints: constraintsOf(query, listing, primary), isView }, key)
+	if (!isView)
+		return withKey(
+			{ schema, name, columns, constraints: constraintsOf(query, listing, primary), isView },
+			key,
+		)
+	const isWritable = takesWrites(query, listing)
+	const behind = isWritable ? tableBehind(query, listing, columns) : undefined
+	return withKey({ schema, name, columns, constraints: [], ...behind, isView, isWritable }, key)
 }
 
 function columnOf(
@@ -62,6 +69,51 @@ function columnOf(
 		defaultSql: info.defaultSql ?? undefined,
 		fraction: timestamp && fractionOf(timestamp),
 		storage: (timestamp && storageOf(timestamp)) ?? decimal ?? (isExact ? STRICT : undefined),
+	}
+}
+
+/** Triggers for only some columns don't count: without a trigger that fires, an update fails. */
+const INSTEAD = /\binstead\s+of\s+(insert|update|delete)\b(?!\s+of\b)/i
+
+/** Whether the view has triggers for inserts, updates and deletes. */
+function takesWrites(query: Query, { schema, name }: Listing): boolean {
+	const rows = query(
+		`select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)`,
+		name,
+	)
+	const events = rows.map(([sql]) => INSTEAD.exec(String(sql))?.[1]?.toLowerCase())
+	return ['insert', 'update', 'delete'].every((event) => events.includes(event))
+}
+
+/**
+ * The table behind a view, if its definition names only one, and the constraints whose columns have the same names in
+ * the view. Errors of the view's triggers name that table.
+ */
+function tableBehind(
+	query: Query,
+	view: Listing,
+	columns: readonly Column[],
+): Pick<Table, 'base' | 'constraints'> | undefined {
+	const [[sql] = []] = query(
+		`select sql from ${ansiQuoted(view.schema)}.sqlite_schema where type = 'view' and name = ?`,
+		view.name,
+	)
+	const body = String(sql)
+		.replace(/^.*?\bas\b/is, '')
+		.toLowerCase()
+	const words = new Set(body.match(/[\p{L}\p{N}_$]+/gu))
+	const named = listingsBy(query).filter(
+		({ schema, name }) => schema === view.schema && name !== view.name && words.has(name.toLowerCase()),
+	)
+	const [table] = named
+	if (table === undefined || table.isView || named.length > 1) return undefined
+	const infos = infosOf(query, table)
+	const names = columns.map(({ name }) => name).filter((name) => infos.some((info) => info.name === name))
+	return {
+		base: { schema: table.schema, name: table.name, columns: new Map(names.map((name) => [name, name])) },
+		constraints: constraintsOf(query, table, primaryOf(infos)).filter((constraint) =>
+			constraint.columns.every((column) => names.includes(column)),
+		),
 	}
 }
 
@@ -133,7 +185,11 @@ type Query = (text: string, ...values: readonly unknown[]) => readonly (readonly
 
 /** All tables and views except SQLite's own. */
 export function listings(driver: SqliteDriver): Listing[] {
-	const rows = queryBy(driver)(
+	return listingsBy(queryBy(driver))
+}
+
+function listingsBy(query: Query): Listing[] {
+	const rows = query(
 		`select schema, name, type, strict, wr from pragma_table_list
 		where type <> 'shadow' and name not like 'sqlite\\_%' escape '\\' order by schema <> 'main', schema, name`,
 	)

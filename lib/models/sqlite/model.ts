@@ -26,7 +26,7 @@ import {
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { lruOf } from '../sql/text-cache.ts'
-import { dialectOf, withExactKey } from './dialect.ts'
+import { dialectOf, ofView, withExactKey } from './dialect.ts'
 import { driverOf, mustBeDatabase, type SqliteDatabase, type SqliteDriver } from './driver.ts'
 import { findListing, introspect, type Listing, listings, ownKey } from './introspect.ts'
 
@@ -189,6 +189,10 @@ function openTable(
 	const isText = table.columns.some(
 		({ name, type }) => table.key.includes(name) && (type === 'text' || type === 'uuid'),
 	)
-	const exact = { ...opened, lean: withExactKey(opened.lean), guarded: withExactKey(opened.guarded) }
-	return new SqliteModel(isText ? exact : opened, table, timeoutSeconds, reopen)
+	const adapted = (dialect: Dialect) => {
+		const written = table.isView ? ofView(dialect) : dialect
+		return isText ? withExactKey(written) : written
+	}
+	const own = { ...opened, lean: adapted(opened.lean), guarded: adapted(opened.guarded) }
+	return new SqliteModel(own, table, timeoutSeconds, reopen)
 }
