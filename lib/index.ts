@@ -33,6 +33,7 @@ export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handle
 export { CrudPage, CrudRecord, type Needed } from './crud/crud-record.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { CrudOperation, CrudOptions, CrudRules, DatabaseMessages } from './crud/options.ts'
+export type { CrudId } from './crud/record-id.ts'
 export type {
 	Access,
 	AccessRules,

@@ -14,6 +14,7 @@ import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import { beginState, crudActions, ownAnswer, requestedList, stateOf } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
+import type { CrudId } from './record-id.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
 import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
@@ -79,9 +80,9 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/** Returns one record. @throws RestError `not_found` if it doesn't exist, or isn't within the scope */
-	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
-	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
-	read(id: string): unknown {
+	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	read(id: CrudId): unknown {
 		return readRecord(this, id)
 	}
 
@@ -101,23 +102,23 @@ export class CrudHandler extends RestHandler {
 	 *
 	 * @throws RestError as `read` and `create`; `precondition_failed` if `If-Match` names another version
 	 */
-	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
-	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
-	update(id: string, values: CrudValues): unknown {
+	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	update(id: CrudId, values: CrudValues): unknown {
 		return changeRecord(this, 'update', id, values)
 	}
 
 	/** Replaces a record's updatable fields with `values`. @throws RestError as `update` */
-	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
-	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
-	replace(id: string, values: CrudValues): unknown {
+	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	replace(id: CrudId, values: CrudValues): unknown {
 		return changeRecord(this, 'replace', id, values)
 	}
 
 	/** Deletes a record, and returns it as it was. @throws RestError as `update` */
-	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
-	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
-	remove(id: string): unknown {
+	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	remove(id: CrudId): unknown {
 		return removeRecord(this, id)
 	}
 

@@ -19,7 +19,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly fields: FieldMap
 	/** The fields of the key, in its order; empty if the records can only be listed. */
 	readonly keys: readonly CrudField[]
-	readonly keyReaders: readonly KeyReader[]
+	/** By the names of the key's fields, in its order. */
+	readonly keyReaders: ReadonlyMap<string, KeyReader>
 	/** Returns an id in canonical form; `undefined` for a text that can't be one. */
 	readonly idOf: KeyReader
 	readonly isKeyVisible: boolean
@@ -100,7 +101,7 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		ignoreQuery: new Set(given.ignoreQuery),
 		selections: new Selections([...visible.values()], version),
 		keyReaders: readers,
-		idOf: idParser(readers),
+		idOf: idParser([...readers.values()]),
 	}
 }
 

@@ -6,6 +6,12 @@ import type { CrudPlan } from './plan.ts'
 import type { Scope } from './scope.ts'
 
 /**
+ * Identifies a record: its id as in the URL, or the values of its key in order, `[7, 'herb']`. Of a key of several fields, what
+ * the scope fixes may be left out.
+ */
+export type CrudId = string | readonly (string | number | bigint)[]
+
+/**
  * The id of the whole key. What the scope fixes of a key of several fields may be left out of `id`.
  *
  * @throws RestError `not_found` for a text that can't be an id
@@ -26,10 +32,10 @@ export function wholeId({ keys, idOf }: CrudPlan, id: string, { fixed, terms }: 
 	return completed
 }
 
-/** The segment of a record's URL. What the scope fixes of a key of several fields is left out. */
-export function idSegment({ keys }: CrudPlan, id: string, { fixed }: Scope): string {
-	const free = id.split(',').filter((_, at) => !fixed.has(keys[at]?.field.name ?? ''))
-	const segment = free.join()
-	// Clients resolve `.` and `..`, and without a segment it is the URL of the list.
-	return /^\.{0,2}$/.test(segment) ? id : segment
+/** The segment of a record's URL. What all of these scopes fix of a key of several fields is left out. */
+export function idSegment({ keys }: CrudPlan, id: string, scopes: readonly Scope[]): string {
+	const isFree = (name = '') => !scopes.every(({ fixed }) => fixed.has(name))
+	const free = id.split(',').filter((_, at) => isFree(keys[at]?.field.name))
+	// Clients resolve dot segments.
+	return /^\.{0,2}$/.test(free.join()) ? id : free.join()
 }

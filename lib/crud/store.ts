@@ -52,11 +52,12 @@ async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope
  */
 export function checkedId(view: CrudView, id: unknown): string {
 	const { isScoped, plan } = view[FACTS]
-	const text = String(id)
-	if (isScoped && plan.keys.length > 1) return text
+	const isList = plan.keys.length > 1 && Array.isArray(id)
+	const text = isList ? id.map((value) => encodeURIComponent(String(value))).join() : String(id)
 	const canonical = plan.idOf(text)
-	if (canonical === undefined) throw NOT_FOUND
-	return canonical
+	if (canonical !== undefined) return canonical
+	if (isScoped && plan.keys.length > 1) return text
+	throw NOT_FOUND
 }
 
 /** The model's id for one of a URL, which may lack what the scope fixes of a key of several fields. */
@@ -65,9 +66,13 @@ export function modelId(view: CrudView, id: string, scope: Scope): string {
 	return plan.keys.length === 1 ? id : wholeId(plan, id, scope)
 }
 
-function segmentOf(view: CrudView, id: string, scope: Scope): string {
-	const { plan } = view[FACTS]
-	return plan.keys.length === 1 ? encodeURIComponent(id) : idSegment(plan, id, scope)
+/** Where a new record is read: without what its scope, and that of `read`, fix of a key of several fields. */
+async function segmentOf(view: CrudView, id: string, scope: Scope): Promise<string> {
+	const { plan, isScoped } = view[FACTS]
+	if (!isScoped) return id
+	// Who may create may not be allowed to read; the record is created all the same.
+	const readScope = await ownScope(view, 'read').catch(() => EVERYTHING)
+	return idSegment(plan, id, [scope, readScope])
 }
 
 /**
@@ -144,7 +149,9 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const create = () => model.create(all, withNeeded(view))
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
-	if (!Object.isFrozen(state)) state.createdSegment = segmentOf(view, created.id, scope)
+	const isPlain = view[FACTS].plan.keys.length === 1
+	if (!Object.isFrozen(state))
+		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
 	return recordOf(view, created.id, created.json, created.version)
 }
 
@@ -179,7 +186,7 @@ export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): nu
 export async function changeRecord(
 	view: CrudView,
 	operation: WriteOperation,
-	id: string,
+	id: unknown,
 	given: GivenValues,
 ): Promise<CrudRecord> {
 	const key = checkedId(view, id)
@@ -210,7 +217,7 @@ export async function changeWithin(
 	return presentRecord(view, key, isStale ? 'stale' : record)
 }
 
-export async function removeRecord(view: CrudView, id: string): Promise<CrudRecord> {
+export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
 	return removeWithin(view, key, await resolveScope(view, 'remove'))
 }

@@ -82,8 +82,8 @@ export function idReader(key: Field, isAlone = true): KeyReader {
 export type KeyReader = (text: string) => string | undefined
 
 /** A reader for each field of the key. Only a key of one text must be a segment that clients don't resolve. */
-export function keyReaders(keys: readonly CrudField[]): KeyReader[] {
-	return keys.map(({ field }) => idReader(field, keys.length === 1))
+export function keyReaders(keys: readonly CrudField[]): Map<string, KeyReader> {
+	return new Map(keys.map(({ name, field }) => [name, idReader(field, keys.length === 1)]))
 }
 
 /** Returns a function that checks an id of the whole key, and returns it in canonical form. */

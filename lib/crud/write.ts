@@ -112,9 +112,9 @@ export class BodyReader {
 	/** Notes a problem for each field that can't be written, and for an id that differs from the URL's. */
 	#noteUnwritable(given: WriteBody, problems: Detail[]): void {
 		const { body, scope, id } = given
-		const { keys, keyReaders, visible } = this.#plan
+		const { keyReaders, visible } = this.#plan
 		const writable = this.#writable(given)
-		const values = id === undefined ? undefined : splitId(id, keys.length)
+		const values = id === undefined ? undefined : splitId(id, keyReaders.size)
 		for (const name of Object.keys(body)) {
 			if (problems.length >= MAX_PROBLEMS) return
 			const field = writable.get(name)
@@ -128,8 +128,12 @@ export class BodyReader {
 				})
 				continue
 			}
-			const at = keys.findIndex((key) => key.name === name)
-			if (at !== -1 && values !== undefined && keyReaders[at]?.(idText(body[name])) !== values[at])
+			const read = keyReaders.get(name)
+			if (
+				read !== undefined &&
+				values !== undefined &&
+				read(idText(body[name])) !== values[[...keyReaders.keys()].indexOf(name)]
+			)
 				problems.push({ field: name, code: 'id', message: 'must be the id in the URL' })
 		}
 	}
@@ -166,8 +170,8 @@ export class BodyReader {
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
 		// With a key that isn't a valid id, the record would have no URL.
-		const keyAt = this.#plan.keys.findIndex((key) => key.name === name)
-		if (keyAt !== -1 && this.#plan.keyReaders[keyAt]?.(idText(value)) === undefined)
+		const read = this.#plan.keyReaders.get(name)
+		if (read !== undefined && read(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
 		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// Forms send an empty text for an empty input.

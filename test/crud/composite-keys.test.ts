@@ -1,6 +1,6 @@
 /** Keys of several fields, and of none, as clients see them: ids in URLs, Location, cursors, bodies and scopes. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, MemoryModel } from '../../lib/index.ts'
+import { CrudHandler, type CrudOptions, MemoryModel, RestError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -155,14 +155,19 @@ describe('crud: a key of several fields', (test) => {
 		assert.match(await said('/tags/8,a%2Cb/full/text'), /^200 .*a comma/)
 	})
 
-	test('methods of the program take an id as it is in the URL', async () => {
+	test('methods of the program take an id as it is in the URL, or its values', async () => {
 		class Own extends CrudHandler {
 			async get_one() {
 				return this.read('8,a%2Cb')
 			}
+			// Params are decoded.
+			async get_of(article: string, tag: string) {
+				return this.read([article, tag])
+			}
 		}
 		const { said } = asking({ tags: new Own(tagModel(), OPTIONS) })
-		assert.match(await said('/tags/one'), /^200 .*a comma/)
+		for (const url of ['/tags/one', '/tags/of/8/a%2Cb']) assert.match(await said(url), /^200 .*a comma/)
+		assert.match(await said('/tags/of/8/a%252Cb'), /^404 /)
 	})
 })
 
@@ -192,6 +197,37 @@ describe('crud: a scope that fixes a part of the key', (test) => {
 			assert.equal([made.status, made.headers.location], [201, `/tags/9,${tag}`])
 			assert.match(await said(`/tags/9,${tag}`, { headers: { article: '9' } }), /^200 .*"note":"dots"/)
 		}
+	})
+
+	test('Location is complete where read has another scope', async () => {
+		class Creating extends CrudHandler {
+			override scope(operation: string) {
+				if (operation === 'create') return { article: 8 }
+				if (this.request.headers.blind !== undefined) throw new RestError('forbidden')
+				return {}
+			}
+		}
+		const { ask, said } = asking({ tags: new Creating(tagModel(), OPTIONS) })
+		for (const blind of [{}, { blind: '1' }]) {
+			const tag = `new${Object.keys(blind)}`
+			const made = await ask('POST /tags', { body: { tag }, headers: blind })
+			assert.equal([made.status, made.headers.location], [201, `/tags/8,${tag}`])
+			assert.match(await said(`/tags/8,${tag}`), /^200 /)
+		}
+	})
+
+	test('an override gets a whole id in canonical form', async () => {
+		const ids: string[] = []
+		class Watching extends Mine {
+			override async read(id: string) {
+				ids.push(id)
+				return super.read(id)
+			}
+		}
+		const { said } = asking({ tags: new Watching(tagModel(), OPTIONS) })
+		await said('/tags/8,%61%2cb', { headers })
+		await said('/tags/%61%2Cb', { headers })
+		assert.equal(ids, ['8,a%2Cb', '%61%2Cb'])
 	})
 
 	test('its whole key stays in the URL if the scope fixes all of it', async () => {

@@ -46,7 +46,7 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		},
 		matches: writeMatches,
 		keyIn: writeKeyIn,
-		...(hasTextKey(table) ? { keyIs: (sql, key, alias, text) => writeExactIn(sql, key, alias, [text]) } : {}),
+		...(isLoose(table) ? { keyIs: (sql, key, alias, text) => writeExactIn(sql, key, alias, [text]) } : {}),
 		exactly: (sql, column, alias, text) => writeExactIn(sql, column, alias, [text]),
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
@@ -68,8 +68,11 @@ function isKeyed({ isView, key, constraints, columns }: Table): boolean {
 	)
 }
 
-function hasTextKey({ key, columns }: Table): boolean {
-	return columns.some(({ name, type }) => type === 'text' && key.includes(name))
+/** Whether `=` may match another key: texts ignore case, and in the hour that a clock is set back, two times are the same. */
+function isLoose({ key, columns }: Table): boolean {
+	return columns.some(
+		({ name, type, sqlType }) => (type === 'text' || sqlType === 'timestamp') && key.includes(name),
+	)
 }
 
 function recordOf(selected: readonly Selected[], alias: string): RecordSql {
@@ -137,11 +140,19 @@ function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: reado
 
 /** An exact `in`; see {@link writeIn}. */
 function writeExactIn(sql: Sql, key: Column, alias: string, ids: readonly string[]): void {
-	const { type, charset, sql: columnSql } = mysqlColumn(key)
+	const { type, sqlType, charset, sql: columnSql } = mysqlColumn(key)
 	const ref = columnName(QUOTING, key, alias)
 	if (type !== 'text') {
 		const given = type === 'integer' ? ids.map(Number) : type === 'timestamp' ? ids.map(columnSql.bind) : ids
+		if (sqlType !== 'timestamp') {
+			writeIn(sql, ref, columnSql.placeholder, given)
+			return
+		}
+		sql.add('(')
 		writeIn(sql, ref, columnSql.placeholder, given)
+		sql.add(' and ')
+		writeIn(sql, `unix_timestamp(${ref})`, 'cast(? as decimal(20,6))', ids.map(secondsOf))
+		sql.add(')')
 		return
 	}
 	const texts = ids.filter((id) => holds(charset, id)).map((id) => columnSql.bind(id))
@@ -155,6 +166,12 @@ function writeExactIn(sql: Sql, key: Column, alias: string, ids: readonly string
 	sql.add(' and ')
 	writeIn(sql, `cast(convert(${ref} using utf8mb4) as binary)`, '?', texts)
 	sql.add(')')
+}
+
+/** Seconds since 1970, with the digits of `2026-11-20T12:00:00.123456Z`. */
+function secondsOf(timestamp: string): string {
+	const [second = '', digits = ''] = timestamp.replace(/Z$/, '').split('.')
+	return `${Date.parse(`${second}Z`) / 1000}.${digits}`
 }
 
 /** Characters of the character sets that don't have all of Unicode. MySQL's latin1 is Windows-1252. */

@@ -71,7 +71,7 @@ export function jsonParts(
 	ref: string,
 	form: 'json' | 'cursor',
 ): Parts {
-	const parts = sql[allDigits === true ? 'cursor' : form](ref)
+	const parts = allDigits === true ? quoted.json(sql.exact(ref)) : sql[form](ref)
 	if (!nullable) return parts
 	const [first] = parts
 	const whole = parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
@@ -230,7 +230,7 @@ function datetimes(scale: number): Partial<ColumnSql> {
 	return {
 		json: (ref) => inUtc(ref, scale, 3),
 		cursor: (ref) => inUtc(ref, scale, scale),
-		exact: (ref) => concatOf(utcParts(ref, scale, scale)),
+		exact: (ref) => shortest(ref, scale),
 		bind: utcText,
 	}
 }
@@ -244,7 +244,7 @@ function instants({ scale, timestampEnd }: TypeDetails): Partial<ColumnSql> {
 	return {
 		json: (ref) => orZero(ref, inUtc(utc(ref), scale, 3)),
 		cursor: (ref) => orZero(ref, inUtc(utc(ref), scale, scale)),
-		exact: (ref) => concatOf(utcParts(utc(ref), scale, scale)),
+		exact: (ref) => shortest(utc(ref), scale),
 		placeholderOf: (value) => (isZero(value) ? '?' : undefined),
 		placeholder: "convert_tz(cast(? as datetime(6)),'+00:00',@@session.time_zone)",
 		bind: (value) => (isZero(value) ? ZERO : instantText(utcText(value), timestampEnd)),
@@ -285,6 +285,12 @@ function utcParts(sql: string, scale: number, digits: number): Parts {
 	const rest = `${point}${'0'.repeat(Math.max(0, digits - scale))}Z`
 	const cut = scale > digits ? `left(${text},${digits === 0 ? 19 : 20 + digits})` : text
 	return [{ sql: cut }, { text: rest }]
+}
+
+/** With all digits, at least three behind the second. */
+function shortest(sql: string, scale: number): string {
+	const text = concatOf(utcParts(sql, scale, Math.max(3, scale)))
+	return scale > 3 ? `regexp_replace(${text},'0{1,${scale - 3}}Z','Z')` : text
 }
 
 function inUtc(sql: string, scale: number, digits: number): Parts {

@@ -41,7 +41,7 @@ export function jsonText(column: Column, name: string): string {
 	if (sqlType.endsWith(ARRAY)) return orNull(`to_json(${arrayOf(sqlType, name)})`)
 	if (sqlType === 'bool') return `case when ${name} then 'true' when not ${name} then 'false' else 'null' end`
 	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
-		return orNull(time(sqlType, name, column.allDigits === true ? QUOTED_MICROSECONDS : QUOTED))
+		return orNull(column.allDigits === true ? shortest(sqlType, name) : time(sqlType, name, QUOTED))
 	if (IS_JSON.has(sqlType) && column.asText !== true) return orNull(`${name}::text`)
 	return orNull(`to_json(${scalar(sqlType, name, column.asText === true, MILLISECONDS)})`)
 }
@@ -101,6 +101,11 @@ function scalar(sqlType: string, name: string, asText: boolean, format: string):
 	const bound = RANGES[sqlType]
 	// Text, because `to_json` would make objects of composite types and use the casts of extensions.
 	return bound === undefined ? `${name}::text` : range(bound, name)
+}
+
+/** A timestamp with all its digits, at least three behind the second. */
+function shortest(sqlType: 'timestamp' | 'timestamptz', name: string): string {
+	return `regexp_replace(${time(sqlType, name, QUOTED_MICROSECONDS)}, '0{1,3}Z', 'Z')`
 }
 
 function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string): string {

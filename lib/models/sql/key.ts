@@ -10,7 +10,11 @@ import type { Column, Table } from './table.ts'
 export interface Keyless {
 	readonly name: string
 	readonly isView: boolean
-	readonly columns: readonly { readonly name: string; readonly type?: FieldType | undefined }[]
+	readonly columns: readonly {
+		readonly name: string
+		readonly type?: FieldType | undefined
+		readonly nullable?: boolean
+	}[]
 	/** The columns of the primary key, in its order. */
 	readonly primary: readonly string[]
 	/** The columns of each unique constraint, none of them nullable. */
@@ -42,8 +46,12 @@ export function keyOf(table: Keyless, option: KeyOption | undefined): readonly s
 		if (key.indexOf(one) !== at) throw new TypeError(`the key of ${name} names ${one} twice`)
 	}
 	// Catalogs don't say which columns of a view are unique, so the programmer's choice is trusted.
+	const mayBeNull = (one: string) =>
+		!primary.includes(one) && columns.some((column) => column.name === one && column.nullable === true)
 	const isUnique =
-		isView || key.length === 0 || [primary, ...unique].some((columns) => isWithin(columns, key))
+		isView ||
+		key.length === 0 ||
+		([primary, ...unique].some((columns) => isWithin(columns, key)) && !key.some(mayBeNull))
 	// A column whose type can't be a key's is left to `withKey`, which rejects it.
 	if (isUnique || key.some((one) => !isKeyColumn(table, one))) return key
 	throw new TypeError(

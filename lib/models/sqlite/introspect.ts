@@ -175,6 +175,7 @@ interface Info {
 	readonly declared: string
 	readonly type: Column['type'] | undefined
 	readonly notNull: boolean
+	readonly nullable: boolean
 	readonly defaultSql: string | null
 	/** Its position in the primary key, from 1; 0 if it isn't in the key. */
 	readonly inKey: number
@@ -248,6 +249,7 @@ function infosOf(query: Query, { schema, name }: Listing): Info[] {
 			// The type of a column without a known one is that of its values.
 			type: type === 'other' ? undefined : type,
 			notNull: Number(notNull) === 1,
+			nullable: Number(notNull) !== 1,
 			defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
 			inKey: Number(pk),
 			generated: Number(hidden) >= 2,

@@ -107,12 +107,11 @@ function realSql(name: string, writesReals: boolean): string {
 	return `case when typeof(${name}) = 'real' then ${real} else ${name} end`
 }
 
-/** A version, or a value of the key: a timestamp in the wire's format, with the digits that its format has. */
+/** A version, or a value of the key: a timestamp in the wire's format, with all digits that are stored, at least three. */
 export function exactSql({ type, storage }: Column, name: string): string {
 	if (type !== 'timestamp') return name
-	const { kind } = formatOf(storage)
-	if (kind === 'wire') return name
-	return kind === 'spaced' ? `replace(${name}, ' ', 'T') || 'Z'` : timestampSql(name, kind)
+	const hasDigits = `${name} glob '????-??-??[T ]??:??:??.[0-9][0-9][0-9]*' and substr(rtrim(${name}, 'Z'), 21) not glob '*[^0-9]*'`
+	return `case when ${hasDigits} then replace(rtrim(${name}, 'Z'), ' ', 'T') || 'Z' else ${timestampSql(name, formatOf(storage).kind)} end`
 }
 
 /** SQL that tests whether a timestamp is stored exactly as it is sent. */

@@ -58,7 +58,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 function opens(name: DriverName): void {
 	describe(`opening tables by ${name}`, (test) => {
 		const opened = databaseLater(name)
-		const open = async (table: string, key?: string) =>
+		const open = async (table: string, key?: string | string[]) =>
 			PostgresModel.open((await opened()).database, table, key === undefined ? {} : { key })
 
 		test.before(async () => {
@@ -201,7 +201,16 @@ function opens(name: DriverName): void {
 		test('a key option must name a unique, not-null column', async () => {
 			assert.is((await open('pgad.odd.keyless', 'id')).key.join(), 'id')
 			assert.is((await open('pgad.odd.author', 'name')).key.join(), 'name')
-			const refused: readonly (readonly [table: string, key: string | undefined, words: string])[] = [
+			const refused: readonly (readonly [
+				table: string,
+				key: string | string[] | undefined,
+				words: string,
+			])[] = [
+				[
+					'pgad.odd.keyless',
+					['id', 'maybe'],
+					"id, maybe can't be the key of keyless: a key must be unique together, and not null",
+				],
 				['pgad.odd.keyless', undefined, 'keyless has no primary key: pass { key'],
 				['pgad.odd.pair', 'a', "a can't be the key of pair: a key must be unique on its own, and not null"],
 				[
