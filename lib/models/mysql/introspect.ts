@@ -10,7 +10,7 @@ import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/tab
 import { columnSql, type MysqlColumn, mysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
-import { type Described, originOf, writable } from './views.ts'
+import { type Described, originOf, writable } from './views/views.ts'
 
 /** A table or view of a database. */
 interface Listing {

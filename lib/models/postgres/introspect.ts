@@ -6,7 +6,7 @@ import { nearest } from '../../base/options.ts'
 import type { Keyless } from '../sql/key.ts'
 import type { BigintForm } from '../sql/options.ts'
 import type { Base, Column, Constraint, Table } from '../sql/table.ts'
-import type { Catalog, CatalogColumn, CatalogConstraint, Origin, Relation } from './catalog.ts'
+import type { Catalog, CatalogColumn, CatalogConstraint, Origin, Relation } from './catalog/catalog.ts'
 import { keepsDimensions } from './json.ts'
 import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './types.ts'
 

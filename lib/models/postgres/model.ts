@@ -13,7 +13,7 @@ import {
 import { SqlModel } from '../sql/sql-model.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
-import { type Relations, readCatalog, readRelations } from './catalog.ts'
+import { type Relations, readCatalog, readRelations } from './catalog/catalog.ts'
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'

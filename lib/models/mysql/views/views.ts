@@ -1,8 +1,8 @@
 /** Writable views: `originOf` finds what is behind a view, `writable` completes the view with its defaults and constraints. */
-import type { Keyless } from '../sql/key.ts'
-import type { Column, Table } from '../sql/table.ts'
-import { type MysqlColumn, quoteName, unquoted } from './json.ts'
-import type { Server } from './mysql2/server.ts'
+import type { Keyless } from '../../sql/key.ts'
+import type { Column, Table } from '../../sql/table.ts'
+import { type MysqlColumn, quoteName, unquoted } from '../json.ts'
+import type { Server } from '../mysql2/server.ts'
 
 /** A table without its key. */
 export type Described = Omit<Table, 'key' | 'columns'> &

@@ -1,6 +1,6 @@
 /** PostgreSQL's catalog: `readRelations` lists all tables and views, `readCatalog` reads columns, types and constraints. */
-import type { Driver } from '../sql/driver.ts'
-import type { CatalogType } from './types.ts'
+import type { Driver } from '../../sql/driver.ts'
+import type { CatalogType } from '../types.ts'
 
 /** A table, view, materialized view, foreign or partitioned table. */
 export interface Relation {
