@@ -105,7 +105,7 @@ function scalar(sqlType: string, name: string, asText: boolean, format: string):
 
 /** A timestamp with all its digits, at least three behind the second. */
 function shortest(sqlType: 'timestamp' | 'timestamptz', name: string): string {
-	return `regexp_replace(${time(sqlType, name, QUOTED_MICROSECONDS)}, '0{1,3}Z', 'Z')`
+	return `regexp_replace(${time(sqlType, name, QUOTED_MICROSECONDS)}, '([.][0-9]{3,5}?)0{1,3}Z', E'\\\\1Z')`
 }
 
 function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string): string {
