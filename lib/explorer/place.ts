@@ -5,7 +5,6 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
 import { findAction, type Mount, type MountTree, methodsOf } from '../routing/routing.ts'
-import { segmentValues } from '../wire/record-id.ts'
 import type { Crumb } from './page-data.ts'
 
 export interface Place {
@@ -75,9 +74,10 @@ export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
 	})
 }
 
-/** As it was sent, so that the commas between an id's values are none within them. */
+/** As it was sent, with valid escapes, so that the commas between an id's values are none within them. */
 function encodedSegment(sent: string): string {
-	return `/${segmentValues(sent)?.map(encodeURIComponent).join() ?? sent}`
+	const values = sent.split(',').map((value) => encodeURIComponent(decodeURIComponent(value)))
+	return `/${values.join()}`
 }
 
 /** Looks up the action of another method at the same path, without changing the exchange's params. */

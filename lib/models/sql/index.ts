@@ -25,6 +25,7 @@ export { NoAnswer, NoConnection } from './pool.ts'
 export { SqlModel } from './sql-model.ts'
 export {
 	ALIAS,
+	type Base,
 	type Column,
 	type Constraint,
 	columnName,
