@@ -3,7 +3,7 @@
  * the conditions of its list, so that it can't be used in another list.
  */
 import type { RestError } from '../base/error.ts'
-import type { Condition, Field, FieldType, Order, Value } from '../models/model.ts'
+import type { Condition, Field, FieldType, Link, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
 import { badQuery } from './bad-query.ts'
 import type { FieldMap } from './fields.ts'
@@ -115,7 +115,10 @@ function looseValue(field: Field, given: unknown): Value {
 
 /** A hash of a list's order and conditions. */
 export function stampOf(order: readonly Order[], where: Condition | undefined): string {
-	const terms = order.map(({ field, descending }) => `${descending ? '-' : '+'}${JSON.stringify(field)}`)
+	const terms = order.map(({ field, descending, via = [] }) => {
+		const path = via.map(({ link }) => `${linkText(link)}.`).join('')
+		return `${descending ? '-' : '+'}${path}${JSON.stringify(field)}`
+	})
 	return hash(`${terms.join()}?${where === undefined ? '' : canonical(where)}`)
 }
 
@@ -136,11 +139,23 @@ function canonical(condition: Condition): string {
 		}
 		case 'null':
 			return `null(${JSON.stringify(condition.field)},${condition.value})`
+		case 'some': {
+			const { link, where, fails } = condition
+			return `some(${linkText(link)},${where ? canonical(where) : ''},${fails ? canonical(fails) : ''})`
+		}
+		case 'count': {
+			const { link, where, compare, value } = condition
+			return `count(${linkText(link)},${where ? canonical(where) : ''},${compare},${value})`
+		}
 		default: {
 			const { op, field, value, ignoreCase } = condition
 			return `${ignoreCase === true ? 'i' : ''}${op}(${JSON.stringify(field)},${valueText(value)})`
 		}
 	}
+}
+
+function linkText({ model, fields, to, through }: Link): string {
+	return JSON.stringify([model.name, fields, to, through && [through.model.name, through.from, through.on]])
 }
 
 function flat(op: 'and' | 'or', condition: Condition): readonly Condition[] {

@@ -127,14 +127,66 @@ export type Condition =
 			/** As in `eq`. */
 			readonly ignoreCase?: boolean
 	  }
+	| {
+			/** Whether a related record matches `where`. Never unknown. Only for links to a model that this one `joins`. */
+			readonly op: 'some'
+			readonly link: Link
+			readonly where: Condition | undefined
+			/** Counts only related records for which this condition isn't true: it's false or unknown. */
+			readonly fails?: Condition | undefined
+	  }
+	| {
+			/** Compares the number of related records that match `where`. As for `some`. */
+			readonly op: 'count'
+			readonly link: Link
+			readonly where: Condition | undefined
+			readonly compare: Comparison
+			/** A whole number from 0 to 2^53 - 2. */
+			readonly value: number
+	  }
 
 /** Operators that compare a field with one value. */
 export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
+
+/**
+ * How records are related to those of a model, or of the same one: each value of `fields` equals that of the field in
+ * `to` at the same place. Null equals nothing.
+ */
+export interface Link {
+	/** The model of the related records. */
+	readonly model: Model
+	/** Fields of the records. */
+	readonly fields: readonly string[]
+	/** Fields of the related records. */
+	readonly to: readonly string[]
+	/** Whether a record may have several related ones. */
+	readonly isMany: boolean
+	/**
+	 * For many to many, the records in between: the values of `fields` equal those of `from`, and those of `on` equal
+	 * those of `to`. A related record counts once, however many records in between lead to it.
+	 */
+	readonly through?: {
+		readonly model: Model
+		readonly from: readonly string[]
+		readonly on: readonly string[]
+	}
+}
+
+/** A foreign key: the values of `fields` are those of `to` in a record of another model. */
+export interface Reference {
+	readonly fields: readonly string[]
+	readonly to: readonly string[]
+}
 
 /** One term of an order. Nulls come last in both directions. */
 export interface Order {
 	readonly field: string
 	readonly descending: boolean
+	/**
+	 * Links, none of them `isMany`, that lead to the record with `field`; each to a model that this one `joins`. The value
+	 * is null if there is no such record, or one on the way doesn't match its `where`.
+	 */
+	readonly via?: readonly { readonly link: Link; readonly where: Condition | undefined }[] | undefined
 }
 
 /**
@@ -148,6 +200,38 @@ export interface Selection {
 	readonly names: readonly string[]
 	/** An integer field that every update increments. */
 	readonly version: string | undefined
+	/** Related records, after the fields. Only for links to a model that this one `embeds`. */
+	readonly related?: readonly Related[] | undefined
+}
+
+/**
+ * Related records within each record's JSON: if the link isn't `isMany`, an object or null; else
+ * `{"data":[…],"meta":{"limit":5,"next":…}}`, in which `next` is null, or a text that `list.cursor` returns.
+ */
+export interface Related {
+	/** The JSON's key. */
+	readonly name: string
+	readonly link: Link
+	/** The related records' fields, and those related to them; its `version` is not read. */
+	readonly selection: Selection
+	/** The condition that related records match. */
+	readonly where: Condition | undefined
+	/** For a link that `isMany`. */
+	readonly list?:
+		| {
+				/** As in `ListQuery`. */
+				readonly order: readonly Order[]
+				/** Maximum number of related records within each record, from 0 up. */
+				readonly limit: number
+				/**
+				 * If given, `meta` has the number of related records that match, `total`. If there are more than this, it is
+				 * this number, followed by `"more":true`. `Infinity` counts them all.
+				 */
+				readonly count: number | undefined
+				/** Returns the cursor after the last record, from its sort values as in `Listed.next`. */
+				cursor(next: string): string
+		  }
+		| undefined
 }
 
 /** A record as JSON, an object with the selection's names. */
@@ -185,6 +269,8 @@ export interface ListQuery {
 	readonly after: readonly Value[] | undefined
 	/** Whether to count all matching records, including those before `after`. */
 	readonly total: boolean
+	/** With `total`: the count may stop at the first record beyond this number. @default all are counted */
+	readonly maxTotal?: number | undefined
 	/**
 	 * Maximum size of the page's JSON and `next` together, in UTF-8: a larger page is refused with `too_large`, if possible
 	 * before it is built. The record after the page doesn't count. `undefined` for no limit but the store's.
@@ -201,7 +287,7 @@ export interface Listed {
 	 * decimal as strings, timestamps with all digits). `undefined` if no record follows.
 	 */
 	readonly next: string | undefined
-	/** `undefined` unless the query asks for it. */
+	/** `undefined` unless the query asks for it. If more than `maxTotal` match, any number above it. */
 	readonly total: number | undefined
 }
 
@@ -245,6 +331,17 @@ export interface Model {
 	 * @throws ModelError `unavailable` if it can't be reached
 	 */
 	check?(writes?: boolean): Promise<void>
+	/** The foreign keys of this model that refer to `other`, which may be this model itself. @default none */
+	references?(other: Model): readonly Reference[]
+	/** Whether conditions and orders may have links to `other`. @default false */
+	joins?(other: Model): boolean
+	/** Whether selections may have related records of `other`; only if it `joins` it. @default false */
+	embeds?(other: Model): boolean
+	/**
+	 * A page of the query for each of the conditions, which must match as well as `where`; in their order, in one
+	 * statement. `maxBytes` is for all pages together. @default `list` is called for each
+	 */
+	listEach?(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]>
 	/** What `check` checks. Of several models with the same source, only one is checked. @default the model itself */
 	readonly source?: object
 }

@@ -63,6 +63,9 @@ function testOf(condition: Condition, store: Store): Test {
 			return oneOf(condition.field, [condition.value], store)
 		case 'ne':
 			return not(oneOf(condition.field, [condition.value], store))
+		case 'some':
+		case 'count':
+			throw new TypeError(`${store.name} joins no other model`)
 		default:
 			return compared(condition.op, condition.field, condition.value, store)
 	}

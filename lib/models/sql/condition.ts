@@ -49,6 +49,9 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			sql.dialect.matches(sql, columnOf(columns, field), alias, { op, value, ignoreCase })
 			return
 		}
+		case 'some':
+		case 'count':
+			throw new TypeError(`${condition.link.model.name} can't be joined`)
 		default: {
 			const { dialect } = sql
 			const { op, value, exact = false, ignoreCase = false } = condition
