@@ -4,6 +4,7 @@
  */
 
 import { type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
+import type { Model } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
 import { Plans, planOf } from './plan.ts'
@@ -109,6 +110,23 @@ export class LiveTable {
 		]
 		return `the table ${table.name} was changed: it ${parts.filter((part) => part !== '').join('; it ')}`
 	}
+}
+
+/** The member of a model that has its table, for other models of the same database. */
+export const LIVE: unique symbol = Symbol('verbena.liveTable')
+
+/** The table of a linked model. @throws TypeError unless it is an SQL model */
+export function subjectOfModel(model: Model): Subject {
+	const live: unknown = Reflect.get(model, LIVE)
+	if (live instanceof LiveTable) return live.subject
+	throw new TypeError(`${model.name} isn't a table of this database, so it can't be joined`)
+}
+
+/** Whether two models are tables of one database, over the same pool. */
+export function areTogether(live: LiveTable, model: Model): boolean {
+	const other: unknown = Reflect.get(model, LIVE)
+	// All models of a database share one cache.
+	return other instanceof LiveTable && other.subject.dialect.lru === live.subject.dialect.lru
 }
 
 function subjectOf(table: Table, dialect: Dialect, gone: ReadonlySet<string>): Subject {

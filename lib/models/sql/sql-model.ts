@@ -23,7 +23,7 @@ import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { writeAfter, writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { LiveTable, type Reopen } from './live-table.ts'
+import { areTogether, LIVE, LiveTable, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
@@ -45,6 +45,8 @@ export class SqlModel implements Model {
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
 	readonly readOnly: boolean
+	/** @internal */
+	readonly [LIVE]: LiveTable
 	readonly #live: LiveTable
 	readonly #runner: Runner
 	readonly #isInTransaction: boolean
@@ -67,6 +69,7 @@ export class SqlModel implements Model {
 		this.fields = columns
 		this.key = key
 		this.readOnly = !isWritable || key.length === 0
+		this[LIVE] = live
 		this.#live = live
 		this.#isInTransaction = driver instanceof Runner
 		this.#runner =
@@ -175,6 +178,10 @@ export class SqlModel implements Model {
 		if (!needsChanges || rows.length > 0) return
 		this.#runner.driver.renew?.()
 		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
+	}
+
+	joins(other: Model): boolean {
+		return areTogether(this.#live, other)
 	}
 
 	get source(): object {
