@@ -21,6 +21,8 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 	const lists = new Lists(recordOf, isKeyed(table), lru)
 	return {
 		lru,
+		// Error 1093 of MySQL.
+		checksLinksFirst: true,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
 		returningAlias: '',
 		comparesRows: false,

@@ -1,10 +1,11 @@
 /**
- * Writes conditions as SQL, with SQL's three-valued logic: `writeCondition` for filters, scopes and guards,
- * `writeAfter` for keyset pagination. Called by `sql-model.ts`, `reads.ts` and `writes.ts`.
+ * `writeCondition`: writes filters, scopes and guards as SQL, with SQL's three-valued logic. Called by `sql-model.ts`,
+ * `reads.ts` and `writes.ts`.
  */
-import type { Comparison, Condition, Value } from '../model.ts'
-import type { OrderColumn, Sql } from './dialect.ts'
-import { type Columns, columnName, columnOf } from './table.ts'
+import type { Comparison, Condition, Link } from '../model.ts'
+import type { Dialect, Sql } from './dialect.ts'
+import { subjectOfModel } from './subject.ts'
+import { type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
 
 const OPERATORS: Readonly<Record<Comparison, string>> = {
 	eq: '=',
@@ -50,8 +51,13 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			return
 		}
 		case 'some':
+			sql.add('exists (select 1')
+			writeRelated(sql, condition, columns, alias)
+			sql.add(')')
+			return
 		case 'count':
-			throw new TypeError(`${condition.link.model.name} can't be joined`)
+			writeCount(sql, condition, columns, alias)
+			return
 		default: {
 			const { dialect } = sql
 			const { op, value, exact = false, ignoreCase = false } = condition
@@ -94,6 +100,131 @@ function writeTerms(
 	sql.add(')')
 }
 
+type Some = Extract<Condition, { op: 'some' }>
+type Count = Extract<Condition, { op: 'count' }>
+
+/**
+ * Writes ` from … where …` of the related records that match. Their table's alias is that of the outer table with an
+ * `r` at its end, so each has its own however deep conditions are nested. If several records in between lead to the same one,
+ * it is there for each of them, unless `isOnce`.
+ */
+function writeRelated(
+	sql: Sql,
+	{ link, where, fails }: Pick<Some, 'link' | 'where' | 'fails'>,
+	columns: Columns,
+	alias: string,
+	isOnce = false,
+): void {
+	const { dialect } = sql
+	const { through, isMany } = link
+	const other = subjectOfModel(link.model)
+	const own: Side = { columns, alias, names: link.fields }
+	const related: Side = { columns: other.columns, alias: `${alias}r`, names: link.to }
+	sql.add(` from ${tableName(dialect, other.table)} ${related.alias}`)
+	if (through === undefined) {
+		sql.add(` where ${isMany ? equality(dialect, own, related) : equality(dialect, related, own)}`)
+	} else {
+		const { table, columns } = subjectOfModel(through.model)
+		const from: Side = { columns, alias: `${alias}t`, names: through.from }
+		const on: Side = { ...from, names: through.on }
+		const source = `${tableName(dialect, table)} ${from.alias}`
+		const isTied = `${equality(dialect, related, on)} and ${equality(dialect, own, from)}`
+		sql.add(
+			isOnce ? ` where exists (select 1 from ${source} where ${isTied})` : `, ${source} where ${isTied}`,
+		)
+	}
+	if (where !== undefined) writeCondition(sql.add(' and '), where, other.columns, related.alias)
+	if (fails === undefined) return
+	writeCondition(sql.add(' and ('), fails, other.columns, related.alias)
+	sql.add(') is not true')
+}
+
+/** The columns of a link in one of its tables. */
+export interface Side {
+	readonly columns: Columns
+	readonly alias: string
+	readonly names: readonly string[]
+}
+
+/** The condition of a link. SQLite compares texts by the collation of the left side, which is the referenced one's in its foreign keys. */
+export function equality(dialect: Dialect, referenced: Side, referring: Side): string {
+	const name = ({ columns, alias }: Side, field = '') => columnName(dialect, columnOf(columns, field), alias)
+	return referenced.names
+		.map((field, at) => `${name(referenced, field)} = ${name(referring, referring.names[at])}`)
+		.join(' and ')
+}
+
+function writeCount(sql: Sql, condition: Count, columns: Columns, alias: string): void {
+	const { compare, value } = condition
+	const write = (number: number, isReached: boolean) =>
+		writeReaches(sql, condition, number, isReached, columns, alias)
+	if (compare === 'gte' || compare === 'lt') write(value, compare === 'gte')
+	else if (compare === 'gt' || compare === 'lte') write(value + 1, compare === 'gt')
+	else {
+		const isEqual = compare === 'eq'
+		sql.add('(')
+		write(value, isEqual)
+		sql.add(isEqual ? ' and ' : ' or ')
+		write(value + 1, !isEqual)
+		sql.add(')')
+	}
+}
+
+/**
+ * Writes the condition that there are, or aren't, at least so many related records. It reads no more of them: a count
+ * would read all. `exists` isn't used with an offset, because databases may ignore it there.
+ */
+function writeReaches(
+	sql: Sql,
+	condition: Count,
+	number: number,
+	isReached: boolean,
+	columns: Columns,
+	alias: string,
+): void {
+	if (number === 0) {
+		sql.add(isReached ? '1 = 1' : '1 = 0')
+		return
+	}
+	if (number === 1) {
+		sql.add(isReached ? 'exists (select 1' : 'not exists (select 1')
+		writeRelated(sql, condition, columns, alias)
+		sql.add(')')
+		return
+	}
+	const { link } = condition
+	const mayRepeat = link.through !== undefined && !isTiedOnce(link.through)
+	const { keys } = subjectOfModel(link.model)
+	// By the key where there is one: SQLite would look at each record of the table for `isOnce`.
+	const groups = mayRepeat ? keys.map((key) => columnName(sql.dialect, key, `${alias}r`)) : []
+	sql.add('(select 1')
+	writeRelated(sql, condition, columns, alias, mayRepeat && groups.length === 0)
+	if (groups.length > 0) sql.add(` group by ${groups.join(', ')}`)
+	sql.add(' limit 1 offset ').number(number - 1)
+	sql.add(isReached ? ') is not null' : ') is null')
+}
+
+/** Whether at most one record in between leads from a record to another. */
+function isTiedOnce({ model, from, on }: NonNullable<Link['through']>): boolean {
+	return isUniqueIn(subjectOfModel(model).table, [...from, ...on])
+}
+
+/** Whether a condition has links, so that it selects from other tables. */
+export function hasLinks(condition: Condition | undefined): boolean {
+	switch (condition?.op) {
+		case 'some':
+		case 'count':
+			return true
+		case 'and':
+		case 'or':
+			return condition.terms.some(hasLinks)
+		case 'not':
+			return hasLinks(condition.term)
+		default:
+			return false
+	}
+}
+
 /** Writes ` where ` and the conditions that are defined, joined by `and`. */
 export function writeWhere(sql: Sql, conditions: readonly (((sql: Sql) => void) | undefined)[]): void {
 	let between = ' where '
@@ -103,102 +234,4 @@ export function writeWhere(sql: Sql, conditions: readonly (((sql: Sql) => void) 
 		write(sql)
 		between = ' and '
 	}
-}
-
-/**
- * Keyset pagination: writes the condition that a record comes after the one with these sort values, one for each term
- * of `order`. Nulls come last in both directions; the last term is the key, which is never null.
- *
- * @throws TypeError unless there is one value for each term
- */
-export function writeAfter(
-	sql: Sql,
-	order: readonly OrderColumn[],
-	values: readonly Value[],
-	alias: string,
-): void {
-	if (order.length !== values.length || order.length === 0) {
-		throw new TypeError(
-			`a cursor needs one value for each of the ${order.length} terms, got ${values.length}`,
-		)
-	}
-	const terms = order.map(({ column, descending }, at) => ({
-		column,
-		name: columnName(sql.dialect, column, alias),
-		operator: descending ? '<' : '>',
-		value: values[at] ?? null,
-	}))
-	if (sql.dialect.comparesRows && isOneRange(terms)) writeRows(sql, terms)
-	else writeAfterTerms(sql, terms, 0)
-}
-
-interface Term {
-	readonly column: OrderColumn['column']
-	readonly name: string
-	readonly operator: string
-	readonly value: Value
-}
-
-/** Whether `(a, b) > (?, ?)` can be used: nothing can be null, and all terms have the same direction. */
-function isOneRange(terms: readonly Term[]): boolean {
-	const operator = terms[0]?.operator
-	return terms.every((term) => term.operator === operator && !term.column.nullable && term.value !== null)
-}
-
-function writeRows(sql: Sql, terms: readonly Term[]): void {
-	const [first] = terms
-	if (first === undefined) return
-	if (terms.length === 1) {
-		sql.add(`${first.name} ${first.operator} `).after(first.value, first.column)
-		return
-	}
-	sql.add(`(${terms.map(({ name }) => name).join(', ')}) ${first.operator} `)
-	let between = '('
-	for (const { value, column } of terms) {
-		sql.add(between).after(value, column)
-		between = ', '
-	}
-	sql.add(')')
-}
-
-/** Writes the condition for the terms from `at` on, for records that are equal in all previous terms. */
-function writeAfterTerms(sql: Sql, terms: readonly Term[], at: number): void {
-	const term = terms[at]
-	if (term === undefined) {
-		sql.add('1 = 0')
-		return
-	}
-	const isLast = at === terms.length - 1
-	if (term.value === null) {
-		// Nulls come last, so nothing comes after null in this term: the next terms decide.
-		sql.add(isLast ? '1 = 0' : `(${term.name} is null and `)
-		if (isLast) return
-		writeAfterTerms(sql, terms, at + 1)
-		sql.add(')')
-		return
-	}
-	if (isLast) {
-		writeComparison(sql, term)
-		return
-	}
-	if (term.column.nullable) {
-		sql.add('(')
-		writeComparison(sql, term)
-		sql.add(` or (${term.name} = `).after(term.value, term.column).add(' and ')
-		writeAfterTerms(sql, terms, at + 1)
-		sql.add('))')
-		return
-	}
-	// The range in front is redundant, but allows an index scan: databases don't derive a range from the `or`.
-	sql.add(`(${term.name} ${term.operator}= `).after(term.value, term.column).add(' and (')
-	writeComparison(sql, term)
-	sql.add(' or ')
-	writeAfterTerms(sql, terms, at + 1)
-	sql.add('))')
-}
-
-function writeComparison(sql: Sql, { name, operator, value, column }: Term): void {
-	if (column.nullable) sql.add('(')
-	sql.add(`${name} ${operator} `).after(value, column)
-	if (column.nullable) sql.add(` or ${name} is null)`)
 }

@@ -90,6 +90,8 @@ export interface Dialect {
 	 * read again.
 	 */
 	readonly rereads?: boolean
+	/** Whether the conditions of a change can't select from the changed table: a `select … for update` checks links first. */
+	readonly checksLinksFirst?: boolean
 	/** The alias of the changed table in `returning`; empty for none. */
 	readonly returningAlias: string
 	/** Whether `(a, b) > (?, ?)` is executed as one index range. */

@@ -8,8 +8,8 @@ import type { Model } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
 import { Plans, planOf } from './plan.ts'
+import { LIVE, type Subject } from './subject.ts'
 import { columnOf, columnsOf, type Table } from './table.ts'
-import type { Subject } from './writes.ts'
 
 /** Reads the table's schema from the database, in the same way as when the model was opened. */
 export type Reopen = () => Promise<Table>
@@ -110,16 +110,6 @@ export class LiveTable {
 		]
 		return `the table ${table.name} was changed: it ${parts.filter((part) => part !== '').join('; it ')}`
 	}
-}
-
-/** The member of a model that has its table, for other models of the same database. */
-export const LIVE: unique symbol = Symbol('verbena.liveTable')
-
-/** The table of a linked model. @throws TypeError unless it is an SQL model */
-export function subjectOfModel(model: Model): Subject {
-	const live: unknown = Reflect.get(model, LIVE)
-	if (live instanceof LiveTable) return live.subject
-	throw new TypeError(`${model.name} isn't a table of this database, so it can't be joined`)
 }
 
 /** Whether two models are tables of one database, over the same pool. */

@@ -20,14 +20,16 @@ import type {
 	Values,
 } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
-import { writeAfter, writeCondition } from './condition.ts'
+import { hasLinks, writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { areTogether, LIVE, LiveTable, type Reopen } from './live-table.ts'
+import { writeAfter } from './keyset.ts'
+import { areTogether, LiveTable, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { Runner, Timeout } from './runner.ts'
+import { LIVE, type Subject } from './subject.ts'
 import { ALIAS, columnOf, isGiven, type Table, tableName, valuesOfId } from './table.ts'
 import {
 	deleteStatement,
@@ -35,7 +37,6 @@ import {
 	isVersion,
 	lockStatement,
 	presenceStatement,
-	type Subject,
 	updateStatement,
 } from './writes.ts'
 
@@ -159,7 +160,7 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#plan(selection)
 		const { returning, rereads } = this.#subject.dialect
-		if (!returning.delete) return this.#readAndDelete(id, plan, guard)
+		if (!returning.delete || this.#locksFirst(guard)) return this.#readAndDelete(id, plan, guard)
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
 		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
 		const [row] = rows
@@ -211,7 +212,14 @@ export class SqlModel implements Model {
 	/** In a transaction: its row lock prevents a concurrent change between the update and the read. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
-			const { affected } = await runner.run(updateStatement(this.#subject, id, changes, plan, guard))
+			const isLocked = this.#locksFirst(guard)
+			if (isLocked) {
+				const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
+				if (rows.length === 0) return undefined
+			}
+			const { affected } = await runner.run(
+				updateStatement(this.#subject, id, changes, plan, isLocked ? UNGUARDED : guard),
+			)
 			if (affected === 0) return undefined
 			const before = valuesOfId(id, this.#subject.keys)
 			const now = this.#idOf((name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
@@ -221,6 +229,11 @@ export class SqlModel implements Model {
 			return found
 		})
 		return found ?? this.#absent(id, plan, guard)
+	}
+
+	/** Whether the record is locked before a change, because the change itself can't check the condition. */
+	#locksFirst(guard: Guard): boolean {
+		return this.#subject.dialect.checksLinksFirst === true && hasLinks(guard.where)
 	}
 
 	/** The error for a record that isn't in the view after a change; the transaction rolls it back. */
@@ -233,7 +246,7 @@ export class SqlModel implements Model {
 			const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
 			const [row] = rows
 			if (row === undefined) return undefined
-			await runner.run(deleteStatement(this.#subject, id, plan, { where: undefined, version: undefined }))
+			await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
 			return plan.selectedRow.found(row)
 		})
 		return found ?? this.#absent(id, plan, guard)
@@ -300,6 +313,9 @@ export class SqlModel implements Model {
 			)
 	}
 }
+
+/** The guard of a change to a record that is locked, and was found to fit. */
+const UNGUARDED: Guard = { where: undefined, version: undefined }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function transactionModel(runner: Runner, live: LiveTable): SqlModel {

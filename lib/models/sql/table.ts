@@ -42,6 +42,8 @@ export interface Table {
 	/** The columns of the key, in its order; empty for none. */
 	readonly key: readonly string[]
 	readonly constraints: readonly Constraint[]
+	/** Columns that are unique together in all records, and never null; the key is, too. @default none are known */
+	readonly unique?: readonly (readonly string[])[]
 	readonly isView: boolean
 	/** Of a view: whether records can be created, changed and deleted through it. Views are read-only by default. */
 	readonly isWritable?: boolean
@@ -49,6 +51,11 @@ export interface Table {
 	readonly base?: Base | undefined
 	/** Whether inserts run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
+}
+
+/** Whether at most one record has the same values in these columns. The key is trusted to be unique. */
+export function isUniqueIn({ key, unique = [] }: Table, columns: readonly string[]): boolean {
+	return [key, ...unique].some((names) => names.length > 0 && names.every((name) => columns.includes(name)))
 }
 
 /** The alias of the table in all statements that read. */

@@ -1,13 +1,13 @@
 /** Statements that change records. Their texts depend on which fields are given, and are cached for each combination. */
 import { type Changes, DEFAULT, type Guard, type Value, type Values } from '../model.ts'
-import { writeCondition } from './condition.ts'
+import { hasLinks, writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
 import type { Plan } from './plan.ts'
+import type { Subject } from './subject.ts'
 import {
 	ALIAS,
 	type Column,
-	type Columns,
 	columnName,
 	columnOf,
 	INTEGER,
@@ -17,14 +17,6 @@ import {
 	valuesOfId,
 } from './table.ts'
 import type { KeyPart } from './text-cache.ts'
-
-/** What statements are built for: a table, its columns by name, its key and its dialect. */
-export interface Subject {
-	readonly table: Table
-	readonly columns: Columns
-	readonly keys: readonly Column[]
-	readonly dialect: Dialect
-}
 
 export function insertStatement(subject: Subject, values: Values, plan: Plan): Statement {
 	const { gone } = subject.columns
@@ -165,7 +157,7 @@ export function lockStatement(subject: Subject, id: string, plan: Plan, guard: G
 /** Writes the condition that a record has the id and fits the guard. */
 export function writeGuarded(
 	sql: Sql,
-	{ columns, keys }: Subject,
+	{ table, columns, keys }: Subject,
 	id: string,
 	plan: Plan,
 	guard: Guard,
@@ -177,10 +169,16 @@ export function writeGuarded(
 	if (value === null) sql.add(' and 1 = 0')
 	else if (value !== undefined && plan.version !== undefined)
 		sql.add(` and ${columnName(sql.dialect, plan.version, alias)} = `).value(value, plan.version)
-	if (where !== undefined) {
-		sql.add(' and ')
+	if (where === undefined) return
+	sql.add(' and ')
+	if (alias !== '' || !hasLinks(where)) {
 		writeCondition(sql, where, columns, alias)
+		return
 	}
+	// Links need an alias, which the changed table doesn't have.
+	writeId(sql.add(`exists (select 1 from ${tableName(sql.dialect, table)} ${ALIAS} where `), keys, ALIAS, id)
+	writeCondition(sql.add(' and '), where, columns, ALIAS)
+	sql.add(')')
 }
 
 /** Writes the condition that a record has the id. */

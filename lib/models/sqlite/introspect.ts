@@ -27,7 +27,14 @@ export function introspect(
 	const schema = listing.schema === 'main' ? undefined : listing.schema
 	if (!isView)
 		return withKey(
-			{ schema, name, columns, constraints: constraintsOf(query, listing, primary), isView },
+			{
+				schema,
+				name,
+				columns,
+				constraints: constraintsOf(query, listing, primary),
+				unique: [primary, ...unique],
+				isView,
+			},
 			key,
 		)
 	const isWritable = takesWrites(query, listing)

@@ -1,7 +1,12 @@
 import * as assert from 'uvu/assert'
-import type { Condition } from '../../../lib/models/model.ts'
+import type { Condition, Link } from '../../../lib/models/model.ts'
+import { ModelError } from '../../../lib/models/model-error.ts'
 import { writeCondition } from '../../../lib/models/sql/condition.ts'
 import { Sql } from '../../../lib/models/sql/dialect.ts'
+import { LiveTable } from '../../../lib/models/sql/live-table.ts'
+import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
+import { LIVE } from '../../../lib/models/sql/subject.ts'
+import { columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { describe } from '../../helpers/describe.ts'
 import { stage } from './stage.ts'
 
@@ -78,6 +83,97 @@ describe('writeCondition', (test) => {
 			assert.equal(await ids(condition), expected)
 		})
 	}
+
+	const whole = {
+		nullable: true,
+		hasDefault: false,
+		generated: false,
+		type: 'integer',
+		sqlType: 'integer',
+	} as const
+	const tableOf = (name: string, names: readonly string[], key: readonly string[]): Table => ({
+		columns: names.map((column) => ({ name: column, ...whole })),
+		...{ schema: undefined, name, key, constraints: [], isView: false },
+	})
+	const modelOf = (table: Table) => new SqlModel(table, driver, dialect)
+	const part = modelOf(tableOf('part', ['id', 'item'], ['id']))
+	const parts: Link = { model: part, fields: ['id'], to: ['item'], isMany: true }
+	const through = (key: readonly string[], partKey: readonly string[] = ['id']): Link => ({
+		model: modelOf(tableOf('part', ['id', 'item'], partKey)),
+		...{ fields: ['id'], to: ['id'], isMany: true },
+		through: { model: modelOf(tableOf('tie', ['item', 'part'], key)), from: ['item'], on: ['part'] },
+	})
+	const own: Link = { model: part, fields: ['item'], to: ['id'], isMany: false }
+	const linked: readonly [string, Condition, string, readonly unknown[]][] = [
+		[
+			'some',
+			{ op: 'some', link: parts, where: undefined },
+			'exists (select 1 from "part" br where b."id" = br."item")',
+			[],
+		],
+		[
+			'a link within a link has another alias',
+			{
+				op: 'some',
+				link: parts,
+				where: { op: 'some', link: own, where: { op: 'eq', field: 'id', value: 2 } },
+			},
+			'exists (select 1 from "part" br where b."id" = br."item" and exists (select 1 from "part" brr where brr."id" = br."item" and brr."id" = ?))',
+			[2],
+		],
+		[
+			'a count reads no more records than it compares with',
+			{ op: 'count', link: parts, where: undefined, compare: 'gt', value: 6 },
+			'(select 1 from "part" br where b."id" = br."item" limit 1 offset ?) is not null',
+			[6],
+		],
+		[
+			'a count of records that are tied once',
+			{ op: 'count', link: through(['part', 'item']), where: undefined, compare: 'lt', value: 3 },
+			'(select 1 from "part" br, "tie" bt where br."id" = bt."part" and b."id" = bt."item" limit 1 offset ?) is null',
+			[2],
+		],
+		[
+			'a count of records that may be tied again',
+			{ op: 'count', link: through([]), where: undefined, compare: 'gte', value: 3 },
+			'(select 1 from "part" br, "tie" bt where br."id" = bt."part" and b."id" = bt."item" group by br."id" limit 1 offset ?) is not null',
+			[2],
+		],
+		[
+			'a count of records without a key that may be tied again',
+			{ op: 'count', link: through([], []), where: undefined, compare: 'gte', value: 3 },
+			'(select 1 from "part" br where exists (select 1 from "tie" bt where br."id" = bt."part" and b."id" = bt."item") limit 1 offset ?) is not null',
+			[2],
+		],
+	]
+	for (const [promise, condition, text, values] of linked) {
+		test(promise, () => {
+			const sql = written(condition)
+			assert.equal([sql.text, sql.values], [text, values])
+		})
+	}
+
+	test('records that fail a condition: it is false or unknown', () => {
+		const fails: Condition = { op: 'gt', field: 'id', value: 2 }
+		const sql = written({ op: 'some', link: parts, where: { op: 'eq', field: 'item', value: 1 }, fails })
+		assert.is(
+			sql.text,
+			'exists (select 1 from "part" br where b."id" = br."item" and br."item" = ? and (br."id" > ?) is not true)',
+		)
+		assert.equal(sql.values, [1, 2])
+	})
+
+	test("a link's field that is gone is a ModelError, and a model of no table a TypeError", () => {
+		const table = tableOf('part', ['id'], ['id'])
+		const live = new LiveTable(table, dialect)
+		live.subject = { ...live.subject, columns: columnsOf(table, new Set(['item'])) }
+		const model = Object.assign(modelOf(table), { [LIVE]: live })
+		const write = (other: typeof model) => () =>
+			written({ op: 'some', link: { ...parts, model: other }, where: undefined })
+		assert.throws(write(model), (error: unknown) => error instanceof ModelError && error.kind === 'invalid')
+		const stranger = Object.assign(Object.create(null), { name: 'stranger' })
+		assert.throws(write(stranger), /stranger isn't a table of this database, so it can't be joined/)
+	})
 
 	test('an unknown field is a programming error', () => {
 		assert.throws(

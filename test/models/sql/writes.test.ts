@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert'
 import { type Changes, DEFAULT, type Guard, type Values } from '../../../lib/models/model.ts'
 import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
 import { type Plan, planOf } from '../../../lib/models/sql/plan.ts'
+import type { Subject } from '../../../lib/models/sql/subject.ts'
 import { type Column, columnOf, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
-import { insertStatement, type Subject, updateStatement } from '../../../lib/models/sql/writes.ts'
+import { insertStatement, updateStatement } from '../../../lib/models/sql/writes.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const RULES = { nullable: true, hasDefault: true, generated: false }

@@ -1,0 +1,213 @@
+/** Conditions through links, on the tables of any database. */
+import type { Test } from 'uvu'
+import * as assert from 'uvu/assert'
+import type { Condition, Link, Model } from '../../lib/models/model.ts'
+
+/** Statements that create the tables and their records, in SQL that all databases understand. */
+export const LINK_TABLES: readonly string[] = [
+	'create table cond_person (id int primary key, name varchar(50), boss int, lang varchar(5), region varchar(5))',
+	`insert into cond_person values (1, 'Ada', null, 'de', 'AT'), (2, 'Bob', 1, 'de', 'CH'), (3, 'Cyd', 1, 'de', null),
+		(4, 'Dan', 2, 'fr', 'CH'), (5, null, 9, null, 'CH')`,
+	'create table cond_place (lang varchar(5) not null, region varchar(5) not null, note varchar(50), primary key (lang, region))',
+	`insert into cond_place values ('de', 'AT', 'x'), ('de', 'CH', null), ('fr', 'CH', 'y'), ('fr', 'FR', 'x')`,
+	'create table cond_item (id int primary key, person int, n int)',
+	`insert into cond_item values (1, 1, 5), (2, 1, null), (3, 1, 7), (4, 2, 7), (5, 2, 8), (6, 3, null), (7, null, 5)`,
+	'create table cond_tag (id int primary key, word varchar(20))',
+	`insert into cond_tag values (1, 'red'), (2, 'blue'), (3, null)`,
+	'create table cond_tie (person int not null, tag int not null, primary key (person, tag))',
+	'insert into cond_tie values (1, 1), (1, 2), (2, 1), (3, 3), (4, 9)',
+	'create table cond_loose_tie (id int primary key, person int, tag int)',
+	'insert into cond_loose_tie values (1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 2, 1), (5, 2, 2), (6, 2, null), (7, null, 2)',
+]
+
+export const LINK_TABLE_NAMES: readonly string[] = [
+	...['cond_person', 'cond_place', 'cond_item', 'cond_tag', 'cond_tie', 'cond_loose_tie'],
+]
+
+const SELECTION = { fields: ['id'], names: ['id'], version: undefined }
+
+export interface LinkModels {
+	readonly person: Model
+	readonly place: Model
+	readonly item: Model
+	readonly tag: Model
+	readonly tie: Model
+	readonly looseTie: Model
+}
+
+/** Opens each of {@link LINK_TABLE_NAMES}. */
+export async function openLinkModels(open: (table: string) => Model | Promise<Model>): Promise<LinkModels> {
+	return {
+		person: await open('cond_person'),
+		place: await open('cond_place'),
+		item: await open('cond_item'),
+		tag: await open('cond_tag'),
+		tie: await open('cond_tie'),
+		looseTie: await open('cond_loose_tie'),
+	}
+}
+
+export function linksOf({ person, place, item, tag, tie, looseTie }: LinkModels): Record<string, Link> {
+	const via = { from: ['person'], on: ['tag'] }
+	return {
+		boss: { model: person, fields: ['boss'], to: ['id'], isMany: false },
+		staff: { model: person, fields: ['id'], to: ['boss'], isMany: true },
+		place: { model: place, fields: ['lang', 'region'], to: ['lang', 'region'], isMany: false },
+		items: { model: item, fields: ['id'], to: ['person'], isMany: true },
+		tags: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: tie, ...via } },
+		loose: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: looseTie, ...via } },
+	}
+}
+
+export async function idsOf(model: Model, where: Condition | undefined): Promise<number[]> {
+	const order = [{ field: 'id', descending: false }]
+	const query = { selection: SELECTION, where, order, limit: 100, offset: 0, after: undefined, total: true }
+	const { json, total } = await model.list(query)
+	const found = (JSON.parse(json) as { id: number }[]).map(({ id }) => id)
+	assert.is(total, found.length)
+	assert.is(await model.count(where), found.length)
+	return found
+}
+
+/** Declares the tests; `models` is called when they run. */
+export function linkTests(test: Test, models: () => LinkModels): void {
+	const n = (op: 'eq' | 'gt' | 'ne', value: number): Condition => ({ op, field: 'n', value })
+	const word = (value: string): Condition => ({ op: 'eq', field: 'word', value })
+	const name = (value: string): Condition => ({ op: 'eq', field: 'name', value })
+	type Build = (links: Record<string, Link>) => Condition
+	const some =
+		(link: string, where?: Condition, fails?: Condition): Build =>
+		(links) => ({ op: 'some', link: links[link] as Link, where, ...(fails === undefined ? {} : { fails }) })
+	const count =
+		(
+			link: string,
+			compare: 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte',
+			value: number,
+			where?: Condition,
+		): Build =>
+		(links) => ({ op: 'count', link: links[link] as Link, where, compare, value })
+	const not =
+		(build: Build): Build =>
+		(links) => ({ op: 'not', term: build(links) })
+	const within =
+		(link: string, inner: Build): Build =>
+		(links) => ({ op: 'some', link: links[link] as Link, where: inner(links) })
+
+	const cases: readonly [string, Build, readonly number[]][] = [
+		['some record of a to-one link', some('boss'), [2, 3, 4]],
+		['some record of a to-one link that matches', some('boss', name('Ada')), [2, 3]],
+		['no record of a to-one link', not(some('boss', name('Ada'))), [1, 4, 5]],
+		['a link to itself, in itself', within('boss', some('boss', name('Ada'))), [4]],
+		['a link there and back', within('staff', some('boss', name('Bob'))), [2]],
+		['links of several fields', some('place'), [1, 2, 4]],
+		['links of several fields that match', some('place', { op: 'null', field: 'note', value: true }), [2]],
+		['some of many', some('items', n('eq', 7)), [1, 2]],
+		['none of many', not(some('items', n('eq', 7))), [3, 4, 5]],
+		['some for which a condition is false or unknown', some('items', undefined, n('eq', 7)), [1, 2, 3]],
+		['some that match one condition, and fail another', some('items', n('gt', 4), n('eq', 7)), [1, 2]],
+		['every one', not(some('items', undefined, n('gt', 6))), [2, 4, 5]],
+		['every one, or a null', not(some('items', undefined, { op: 'not', term: n('eq', 5) })), [2, 4, 5]],
+		['some of many to many', some('tags', word('red')), [1, 2]],
+		['some of many to many that fails', some('tags', undefined, word('red')), [1, 3]],
+		['none of many to many', not(some('tags')), [4, 5]],
+		['some of many to many, with repeated ties', some('loose', word('blue')), [2]],
+		['count = 0', count('items', 'eq', 0), [4, 5]],
+		['count <> 0', count('items', 'ne', 0), [1, 2, 3]],
+		['count = 2', count('items', 'eq', 2), [2]],
+		['count <> 2', count('items', 'ne', 2), [1, 3, 4, 5]],
+		['count > 1', count('items', 'gt', 1), [1, 2]],
+		['count >= 0', count('items', 'gte', 0), [1, 2, 3, 4, 5]],
+		['count >= 1', count('items', 'gte', 1), [1, 2, 3]],
+		['count >= 3', count('items', 'gte', 3), [1]],
+		['count < 0', count('items', 'lt', 0), []],
+		['count < 1', count('items', 'lt', 1), [4, 5]],
+		['count < 3', count('items', 'lt', 3), [2, 3, 4, 5]],
+		['count <= 0', count('items', 'lte', 0), [4, 5]],
+		['count <= 2', count('items', 'lte', 2), [2, 3, 4, 5]],
+		['count <= 2^53 - 2', count('items', 'lte', Number.MAX_SAFE_INTEGER - 1), [1, 2, 3, 4, 5]],
+		['count >= 2^53 - 2', count('items', 'gte', Number.MAX_SAFE_INTEGER - 1), []],
+		['not count > 1', not(count('items', 'gt', 1)), [3, 4, 5]],
+		['a count of those that match', count('items', 'gte', 2, n('gt', 4)), [1, 2]],
+		['a count of a to-one link', count('boss', 'eq', 1), [2, 3, 4]],
+		['a count of many to many', count('tags', 'gte', 2), [1]],
+		['a count of many to many that match', count('tags', 'eq', 1, word('red')), [1, 2]],
+		['repeated ties count once', count('loose', 'gte', 2), [2]],
+		['repeated ties count once, exactly', count('loose', 'eq', 1), [1]],
+		['a count within', within('staff', count('items', 'eq', 2)), [1]],
+		[
+			'counts and links in and, or and not',
+			(links) => ({
+				op: 'or',
+				terms: [
+					{ op: 'and', terms: [some('boss', name('Ada'))(links), count('items', 'eq', 1)(links)] },
+					not(some('place'))(links),
+					{ op: 'eq', field: 'id', value: 4 },
+				],
+			}),
+			[3, 4, 5],
+		],
+	]
+	for (const [promise, build, expected] of cases) {
+		test(promise, async () => {
+			const { person } = models()
+			assert.equal(await idsOf(person, build(linksOf(models()))), expected)
+		})
+	}
+
+	test('reads at the same time have a link in their condition', async () => {
+		const { person } = models()
+		const where = some('items', n('eq', 7))(linksOf(models()))
+		const found = await Promise.all(['1', '2', '3', '4'].map((id) => person.read(id, SELECTION, where)))
+		assert.equal(
+			found.map((one) => one?.json),
+			['{"id":1}', '{"id":2}', undefined, undefined],
+		)
+		assert.is(await person.read('3', SELECTION, where), undefined)
+		assert.is((await person.read('2', SELECTION, where))?.json, '{"id":2}')
+	})
+
+	test('changes and deletions have a link in their condition', async () => {
+		const { person, item } = models()
+		const links = linksOf(models())
+		const selection = { fields: ['id', 'name'], names: ['id', 'name'], version: undefined }
+		await person.create({ id: 20, name: 'Zoe', boss: 1 }, selection)
+		await person.create({ id: 21, name: 'Yan', boss: 20 }, selection)
+		await item.create({ id: 20, person: 20, n: 40 }, SELECTION)
+		const update = (where: Condition, value: string) =>
+			person.update('20', { name: value }, selection, { where, version: undefined })
+		const remove = (where: Condition) => person.delete('20', selection, { where, version: undefined })
+		assert.is(await update(some('items', n('eq', 41))(links), 'no'), 'missing')
+		assert.is(await update(some('boss', name('Bob'))(links), 'no'), 'missing')
+		assert.is(await update(within('staff', some('boss', name('Bob')))(links), 'no'), 'missing')
+		assert.equal(await update(some('items', n('eq', 40))(links), 'one'), {
+			json: '{"id":20,"name":"one"}',
+			version: undefined,
+		})
+		assert.equal(await update(some('staff', name('Yan'))(links), 'two'), {
+			json: '{"id":20,"name":"two"}',
+			version: undefined,
+		})
+		assert.is(await remove(some('items', n('eq', 41))(links)), 'missing')
+		assert.is(await remove(not(some('staff'))(links)), 'missing')
+		assert.equal(await remove(within('boss', some('staff', name('two')))(links)), {
+			json: '{"id":20,"name":"two"}',
+			version: undefined,
+		})
+		const guard = { where: undefined, version: undefined }
+		assert.not.type(await person.delete('21', SELECTION, guard), 'string')
+		assert.not.type(await item.delete('20', SELECTION, guard), 'string')
+	})
+
+	test('within a transaction, too', async () => {
+		const { person } = models()
+		const { staff } = linksOf(models())
+		await person.transaction(async (inner) => {
+			const where: Condition = { op: 'some', link: staff as Link, where: name('Dan') }
+			const selection = { fields: ['name'], names: ['name'], version: undefined }
+			const guard = { where, version: undefined }
+			assert.is(await inner.update('1', { name: 'Ada' }, selection, guard), 'missing')
+			assert.not.type(await inner.update('2', { name: 'Bob' }, selection, guard), 'string')
+			assert.equal(await idsOf(inner, where), [2])
+		})
+	})
+}

@@ -1,0 +1,23 @@
+/** Conditions and orders through links on SQLite. */
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { describe } from '../../helpers/describe.ts'
+import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
+
+for (const { name, open } of sqliteDrivers) {
+	if (open === undefined) continue
+	describe(`links, ${name}`, (test) => {
+		let database: TestDatabase
+		let models: LinkModels
+
+		test.before(async () => {
+			database = opened(open)
+			database.exec(LINK_TABLES.join(';'))
+			models = await openLinkModels((table) => SqliteModel.open(database, table))
+		})
+
+		linkTests(test, () => models)
+
+		test.after(() => void database.close())
+	})
+}
