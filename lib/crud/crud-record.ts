@@ -1,17 +1,14 @@
 /**
  * `CrudRecord` and `CrudPage`, which the operations of a `CrudHandler` return: the database's JSON text, and the values
- * for the response's headers. Also applies `stripObject`, and splits off the fields that `needs()` names: the model
- * returns them in the same text, but they must not get into the response.
+ * for the response's headers. Also applies `stripObject`.
  */
 
 import { isPlain } from '../base/options.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import type { CrudField } from './fields.ts'
+import { type Needed, splitNeeded } from './json-text.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
-
-/** Values of fields, by their names for clients. */
-export type Needed = Readonly<Record<string, unknown>>
 
 type Strip = (value: unknown) => unknown
 
@@ -160,95 +157,4 @@ function stripRecord(view: CrudView, value: unknown): unknown {
 	// An unhandled rejection would end the process.
 	answer.catch(() => {})
 	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must return a value, not a promise`)
-}
-
-/**
- * Splits a model's JSON into the fields that the client asked for and those that `needs()` named. By name, not by position:
- * a record may lack fields, such as those of a dropped column.
- *
- * @param json a record, or an array of records
- * @param requested names that the client asked for: members with other names are left out of `json`
- * @param names names that `needs()` was given; they may be in `requested` too
- */
-export function splitNeeded(
-	json: string,
-	requested: readonly string[],
-	names: readonly string[],
-): { json: string; needed: readonly Needed[] } {
-	const kept = new Set(requested)
-	const needed: Needed[] = []
-	let text = ''
-	let from = 0
-	eachRecord(json, (marks, end) => {
-		const [begin = 0] = marks
-		const record = JSON.parse(json.slice(begin, end)) as Record<string, unknown> // a JSON object
-		needed.push(
-			Object.fromEntries(
-				names.filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]),
-			),
-		)
-		text += json.slice(from, begin + 1) + membersOf(json, marks, kept)
-		from = end - 1
-	})
-	return { json: text + json.slice(from), needed }
-}
-
-/** The text of the members with these names; adjacent members are copied at once. */
-function membersOf(json: string, marks: readonly number[], names: ReadonlySet<string>): string {
-	let text = ''
-	let before = marks[0] ?? 0
-	let from: number | undefined
-	const copy = (to: number) => {
-		if (from === undefined) return
-		text += `${text === '' ? '' : ','}${json.slice(from, to)}`
-		from = undefined
-	}
-	for (let at = 1; at < marks.length; at++) {
-		const after = marks[at] ?? json.length
-		if (names.has(nameOf(json, before, after))) from ??= before + 1
-		else copy(before)
-		before = after
-	}
-	copy(before)
-	return text
-}
-
-/** The name of the member between two marks; `''` where there is none, as in `{}`. */
-function nameOf(json: string, before: number, after: number): string {
-	const start = json.indexOf('"', before)
-	if (start < 0 || start > after) return ''
-	const end = endOfString(json, start)
-	const name = json.slice(start + 1, end)
-	return name.includes('\\') ? String(JSON.parse(json.slice(start, end + 1))) : name
-}
-
-/**
- * Calls `visit` for each record with the positions of its opening brace, of the commas between its members and of its
- * closing brace, and with the position after it.
- */
-function eachRecord(json: string, visit: (marks: readonly number[], end: number) => void): void {
-	const level = json.trimStart().startsWith('[') ? 2 : 1
-	let depth = 0
-	let marks: number[] = []
-	for (let at = 0; at < json.length; at++) {
-		const char = json[at]
-		if (char === '"') at = endOfString(json, at)
-		else if (char === '{' || char === '[') {
-			if (++depth === level) marks = [at]
-		} else if (char === '}' || char === ']') {
-			if (depth-- !== level) continue
-			marks.push(at)
-			visit(marks, at + 1)
-		} else if (char === ',' && depth === level) marks.push(at)
-	}
-}
-
-/** The position of the quote that ends the string which begins at `start`. */
-function endOfString(json: string, start: number): number {
-	for (let at = start + 1; at < json.length; at++) {
-		const char = json[at]
-		if (char === '\\') at++
-		else if (char === '"') return at
-	}
-	return json.length
 }

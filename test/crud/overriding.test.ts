@@ -1,6 +1,6 @@
 /** What overrides are called with, what they may return, and what `super` returns, with types. */
 import * as assert from 'uvu/assert'
-import { splitNeeded } from '../../lib/crud/crud-record.ts'
+import { splitNeeded } from '../../lib/crud/json-text.ts'
 import {
 	CrudHandler,
 	type CrudPage,
