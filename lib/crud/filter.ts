@@ -1,249 +1,192 @@
 /**
- * The conditions of a list: comparisons of a field, in `field[op]=value` and in the JSON of `filter`, and `search`. Called
- * by `list-query.ts`.
+ * The conditions of a list, besides comparisons (`comparison.ts`): filters, conditions on related records, and `search`.
+ * Called by `list-query.ts`.
  */
 
-import type { Condition, Field } from '../models/model.ts'
-import type { Detail } from '../wire/codes.ts'
-import { badQuery, badValue, unknownName } from './bad-query.ts'
+import type { Comparison, Condition } from '../models/model.ts'
+import { badQuery, unknownName } from './bad-query.ts'
+import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './comparison.ts'
 import type { CrudField, FieldMap } from './fields.ts'
-import type { CrudPlan } from './plan.ts'
-import { operandFromJson } from './value-from-json.ts'
-import type { NonNullValue } from './value-from-text.ts'
-
-export type Operator =
-	| ('eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte')
-	| ('in' | 'nin' | 'between')
-	| ('contains' | 'startsWith' | 'endsWith')
-	| ('ieq' | 'icontains' | 'istartsWith' | 'iendsWith')
-	| 'null'
-
-const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
-const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']
-const SUBSTRING = ['contains', 'startsWith', 'endsWith'] as const
-/** Case-insensitive operators, with their case-sensitive equivalents. */
-const CASE_INSENSITIVE = {
-	ieq: 'eq',
-	icontains: 'contains',
-	istartsWith: 'startsWith',
-	iendsWith: 'endsWith',
-} as const
-const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
+import type { CrudPlan, Relation } from './plan.ts'
 
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 const MAX_DEPTH = 5
-const MAX_TERMS = 100
 const MAX_WORDS = 20
-/**
- * Maximum length of a substring to search for: databases compare it at each position of each text, which can take
- * minutes.
- */
-const MAX_SUBSTRING_LENGTH = 1_000
 
-/** The operators of a type, without operators that some databases lack or interpret differently. */
-export function operatorsOf({ type, wholeOnly }: Pick<Field, 'type' | 'wholeOnly'>): readonly Operator[] {
-	if (type === 'json' || type === 'bytes') return ['null']
-	if (type === 'other') return [...SUBSTRING, ...CASE_INSENSITIVE_SUBSTRING, 'null']
-	if (type === 'boolean') return EQUALITY
-	if (type !== 'text' || wholeOnly === true) return [...EQUALITY, ...ORDER]
-	return [...EQUALITY, ...ORDER, ...SUBSTRING, 'ieq', ...CASE_INSENSITIVE_SUBSTRING]
+/** What a filter may name. */
+type Filterable = Pick<CrudPlan, 'filterable' | 'relations'>
+
+/** Where a part of a filter is: its place for messages, how deep it is, and behind how many relations. */
+interface Within {
+	readonly place: string
+	readonly depth: number
+	readonly links: number
 }
 
-/** @throws RestError `bad_request` for an operator that the field doesn't have */
-function operatorOf({ field, name: own }: CrudField, name: string, place: string): Operator {
-	const operators = operatorsOf(field)
-	const operator = operators.find((one) => one === name)
-	if (operator !== undefined) return operator
-	if (operators.length === 1)
-		throw badQuery(place, 'unknown', `can't be compared with a value: use ${own}[null]`)
-	throw unknownName(place, 'is not an operator of this field: use one of', operators)
-}
-
-export function takesList(operator: string): operator is 'in' | 'nin' | 'between' {
-	return operator === 'in' || operator === 'nin' || operator === 'between'
-}
-
-/** The field to check an operand against. Text operators take any text, not only the field's choices. */
-export function operandField({ field }: CrudField, operator: Operator): Field {
-	return scansText(operator) ? { ...field, choices: undefined } : field
-}
-
-/** Whether an operator has to read the text of each record. */
-function scansText(operator: Operator): boolean {
-	return isSubstring(operator) || isCaseInsensitive(operator)
-}
-
-function isSubstring(operator: Operator): operator is (typeof SUBSTRING)[number] {
-	return SUBSTRING.some((one) => one === operator)
-}
-
-function isCaseInsensitive(operator: Operator): operator is keyof typeof CASE_INSENSITIVE {
-	return Object.hasOwn(CASE_INSENSITIVE, operator)
-}
-
-/** Limits the number of comparisons in one query, and the number of text comparisons among them. */
-export class TermCounter {
-	readonly #maxTextTerms: number
-	/** Maximum number of values in one list. */
-	readonly maxIn: number
-	#count = 0
-	#textTerms = 0
-
-	constructor({ maxTextTerms, maxIn }: Pick<CrudPlan, 'maxTextTerms' | 'maxIn'>) {
-		this.#maxTextTerms = maxTextTerms
-		this.maxIn = maxIn
-	}
-
-	/** @throws RestError `bad_request` when there are too many */
-	add(place: string): void {
-		if (++this.#count > MAX_TERMS)
-			throw badQuery(place, 'max', `is one comparison too many: at most ${MAX_TERMS} are allowed`)
-	}
-
-	/**
-	 * Counts `times` text comparisons. They are limited because they read the text of each record, rarely with an index,
-	 * and an in-process store blocks the event loop meanwhile.
-	 *
-	 * @throws RestError `bad_request` when there are too many
-	 */
-	addText(place: string, times: number): void {
-		this.#textTerms += times
-		const max = this.#maxTextTerms
-		if (this.#textTerms <= max) return
-		const why = times > 1 ? `compares each word with ${times} fields, which is` : 'is'
-		throw badQuery(place, 'max', `${why} one text comparison too many: at most ${max} are allowed`)
-	}
-}
-
-/** Parses an operand. @throws RestError `bad_request` for a value that the field can't be compared with */
-type ReadOperand = (field: Field, given: unknown, place: string) => NonNullValue
-
-function jsonOperand(field: Field, given: unknown, place: string): NonNullValue {
-	const problems: Detail[] = []
-	const value = operandFromJson(field, given, problems)
-	if (value === undefined) throw badValue(place, problems)
-	return value
-}
-
-/**
- * The condition of one comparison.
- *
- * @param given the operand, a list for operators that take one
- * @throws RestError `bad_request` for an operator that the field doesn't have, and for a wrong operand
- */
-export function comparison(
-	field: CrudField,
-	name: string,
-	given: unknown,
-	count: TermCounter,
-	place: string,
-	read: ReadOperand = jsonOperand,
-): Condition {
-	count.add(place)
-	const { name: column } = field.field
-	// In SQL nothing equals null, so `=` would match no record.
-	if (given === null && (name === 'eq' || name === 'ne'))
-		return { op: 'null', field: column, value: name === 'eq' }
-	const operator = operatorOf(field, name, place)
-	if (scansText(operator)) count.addText(place, 1)
-	if (operator === 'null') {
-		if (typeof given !== 'boolean') throw badQuery(place, 'boolean', 'must be true or false')
-		return { op: 'null', field: column, value: given }
-	}
-	const operand = operandField(field, operator)
-	if (!takesList(operator)) return compared(column, operator, read(operand, given, place), place)
-	if (!Array.isArray(given)) throw badQuery(place, 'array', 'must be an array of values')
-	// The number of values is checked before any is parsed.
-	if (operator === 'between' && given.length !== 2) throw badQuery(place, 'between', 'needs two values')
-	if (given.length > count.maxIn && operator !== 'between')
-		throw badQuery(place, 'max', `may have at most ${count.maxIn} values`)
-	const values = given.map((one, index) => read(operand, one, `${place}.${index}`))
-	if (operator === 'between') {
-		const terms = values.map((value, at) => ({ op: at === 0 ? 'gte' : 'lte', field: column, value }) as const)
-		return { op: 'and', terms }
-	}
-	return operator === 'in' ? anyOf(column, values) : { op: 'not', term: anyOf(column, values) }
-}
-
-type ScalarOperator = Exclude<Operator, 'in' | 'nin' | 'between' | 'null'>
-
-function compared(field: string, operator: ScalarOperator, value: NonNullValue, place: string): Condition {
-	if (isCaseInsensitive(operator)) {
-		const text = boundedSubstring(String(value), place)
-		return { op: CASE_INSENSITIVE[operator], field, value: text, ignoreCase: true }
-	}
-	if (isSubstring(operator)) return { op: operator, field, value: boundedSubstring(String(value), place) }
-	return { op: operator, field, value }
-}
-
-function boundedSubstring(text: string, place: string): string {
-	if (text.length <= MAX_SUBSTRING_LENGTH) return text
-	throw badQuery(place, 'max', `may look for at most ${MAX_SUBSTRING_LENGTH} characters`)
-}
-
-function anyOf(field: string, values: readonly NonNullValue[]): Condition {
-	const [only] = values
-	return values.length === 1 && only !== undefined
-		? { op: 'eq', field, value: only }
-		: { op: 'in', field, values }
-}
-
-/** The conjunction of conditions; `undefined` if there are none. */
-export function allOf(...terms: readonly (Condition | undefined)[]): Condition | undefined {
-	const conditions = terms.filter((term) => term !== undefined)
-	return conditions.length < 2 ? conditions[0] : { op: 'and', terms: conditions }
-}
+const OUTERMOST: Within = { place: 'filter', depth: 1, links: 0 }
 
 /**
  * The condition of a filter:
  *
- *     {"title":"x","age":{"gte":3},"or":[{"tag":["a","b"]},{"not":{"tag":null}}]}
+ *     {"title":"x","age":{"gte":3},"or":[{"tag":["a","b"]},{"not":{"tag":null}}],"author.name":"Ada"}
  *
  * @throws RestError `bad_request` naming the place, `filter.or.1.age`, and what is allowed there; with the same message for
  *   a field that is unknown, hidden or not filterable
  */
 export function filterCondition(
 	filter: unknown,
-	fields: FieldMap,
+	plan: Filterable,
 	count: TermCounter,
-	place = 'filter',
-	depth = 1,
+	within: Within = OUTERMOST,
 ): Condition {
+	const { place, depth, links } = within
 	if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
 		throw badQuery(place, 'object', 'must be an object, such as {"field":value} or {"or":[…]}')
 	if (depth > MAX_DEPTH)
 		throw badQuery(place, 'max', `is nested too deeply: at most ${MAX_DEPTH} levels are allowed`)
-	const terms = Object.entries(filter).map(([name, given]): Condition => {
+	const terms = new RelatedTerms(links)
+	for (const [name, given] of Object.entries(filter)) {
 		const at = `${place}.${name}`
-		if (name === 'not') return { op: 'not', term: filterCondition(given, fields, count, at, depth + 1) }
-		if (name !== 'and' && name !== 'or') {
-			const field = fields.get(name)
-			if (field === undefined) throw unknownName(at, 'is not a field to filter by: use one of', fields.keys())
-			return fieldCondition(field, given, count, at)
+		const inner = { place: at, depth: depth + 1, links }
+		const relation = plan.filterable.has(name) ? undefined : joined(plan, name)
+		if (name === 'not') terms.add({ op: 'not', term: filterCondition(given, plan, count, inner) })
+		else if (name === 'and' || name === 'or') {
+			if (!Array.isArray(given)) throw badQuery(at, 'array', 'must be an array of filters')
+			// Empty lists count too: otherwise a filter could have any number of them.
+			if (given.length === 0) count.add(at)
+			const each = given.map((one, index) =>
+				filterCondition(one, plan, count, { ...inner, place: `${at}.${index}` }),
+			)
+			terms.add({ op: name, terms: each })
+		} else if (relation !== undefined)
+			terms.add(relationCondition(relation, given, count, { ...inner, links: links + 1 }))
+		else {
+			const found = terms.find(plan, name, count, at)
+			if (found === undefined)
+				throw unknownName(at, 'is not a field to filter by: use one of', filterNames(plan))
+			found.terms.add(fieldCondition(found.field, given, count, at))
 		}
-		if (!Array.isArray(given)) throw badQuery(at, 'array', 'must be an array of filters')
-		// Empty lists count too: otherwise a filter could have any number of them.
-		if (given.length === 0) count.add(at)
-		const inner = given.map((one, index) => filterCondition(one, fields, count, `${at}.${index}`, depth + 1))
-		return { op: name, terms: inner }
+	}
+	const condition = terms.condition()
+	if (condition === undefined) count.add(place)
+	return condition ?? { op: 'and', terms: [] }
+}
+
+/** The names that a filter may have, besides those behind relations. */
+export function filterNames({ filterable, relations }: Filterable): string[] {
+	const names = [...relations.values()].filter(({ isJoined }) => isJoined).map(({ name }) => name)
+	return [...filterable.keys(), ...names]
+}
+
+function joined({ relations }: Filterable, name: string): Relation | undefined {
+	const relation = relations.get(name)
+	return relation?.isJoined === true ? relation : undefined
+}
+
+/** A condition on related records: of a relation to one, a filter or null; of one to many, `{"some":…,"count":…}`. */
+function relationCondition(
+	relation: Relation,
+	given: unknown,
+	count: TermCounter,
+	within: Within,
+): Condition {
+	const { link, to } = relation
+	const { place, depth } = within
+	count.addRelation(place, within.links)
+	count.add(place)
+	const some = (more: { where?: Condition; fails?: Condition }): Condition => ({
+		...{ op: 'some', link, where: undefined },
+		...more,
 	})
-	if (terms.length === 0) count.add(place)
+	if (!link.isMany) {
+		if (given === null) return { op: 'not', term: some({}) }
+		return some({ where: filterCondition(given, to, count, within) })
+	}
+	if (typeof given !== 'object' || given === null || Array.isArray(given))
+		throw badQuery(
+			place,
+			'object',
+			'must be an object, such as {"some":{"field":value}} or {"count":{"gte":3}}',
+		)
+	const entries = Object.entries(given)
+	if (entries.length === 0) throw badQuery(place, 'required', 'needs some, none, every or count')
+	const terms = entries.map(([name, value]): Condition => {
+		const at = `${place}.${name}`
+		if (name === 'count') return countCondition(relation, value, count, at)
+		const inner = () => filterCondition(value, to, count, { ...within, place: at, depth: depth + 1 })
+		if (name === 'some') return some({ where: inner() })
+		if (name === 'none') return { op: 'not', term: some({ where: inner() }) }
+		if (name === 'every') return { op: 'not', term: some({ fails: inner() }) }
+		throw unknownName(at, 'is not a condition on related records: use one of', QUANTIFIERS)
+	})
 	return allOf(...terms) ?? { op: 'and', terms: [] }
 }
 
-/** The condition of one field in a filter: a value, a list of values, null, or an object of operators. */
-export function fieldCondition(
-	field: CrudField,
-	given: unknown,
-	count: TermCounter,
-	place: string,
-): Condition {
-	if (Array.isArray(given)) return comparison(field, 'in', given, count, place)
-	if (typeof given !== 'object' || given === null) return comparison(field, 'eq', given, count, place)
-	const entries = Object.entries(given)
-	if (entries.length === 0) throw badQuery(place, 'required', 'needs an operator, such as {"gte":3}')
-	const terms = entries.map(([op, value]) => comparison(field, op, value, count, `${place}.${op}`))
+const QUANTIFIERS = ['some', 'none', 'every', 'count']
+const COMPARISONS: readonly Comparison[] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte']
+
+/** `3` or `{"gte":3}`. */
+function countCondition({ link }: Relation, given: unknown, count: TermCounter, place: string): Condition {
+	const entries =
+		typeof given === 'object' && given !== null ? Object.entries(given) : [['eq', given] as const]
+	if (entries.length === 0 || Array.isArray(given))
+		throw badQuery(place, 'required', 'needs a number or an operator, such as {"gte":3}')
+	const terms = entries.map(([op, value]: readonly [string, unknown]): Condition => {
+		const compare = COMPARISONS.find((one) => one === op)
+		if (compare === undefined)
+			throw unknownName(`${place}.${op}`, 'is not an operator of a count: use one of', COMPARISONS)
+		if (!Number.isSafeInteger(value) || Number(value) < 0 || Number(value) === Number.MAX_SAFE_INTEGER)
+			throw badQuery(place, 'integer', 'must be compared with a whole number from 0 up')
+		count.add(place)
+		return { op: 'count', link, where: undefined, compare, value: Number(value) }
+	})
 	return allOf(...terms) ?? { op: 'and', terms: [] }
+}
+
+/**
+ * Conditions of one request or filter. Those behind the same relations are about the same related record:
+ * `comments.spam=true&comments.text=x` matches records with a comment that is both.
+ */
+export class RelatedTerms {
+	readonly #links: number
+	readonly #terms: Condition[] = []
+	readonly #related = new Map<Relation, RelatedTerms>()
+
+	/** @param links number of relations in front */
+	constructor(links = 0) {
+		this.#links = links
+	}
+
+	add(term: Condition): void {
+		this.#terms.push(term)
+	}
+
+	/** The field of a name such as `title` or `author.name`, and the terms that it belongs to. */
+	find(
+		plan: Filterable,
+		name: string,
+		count: TermCounter,
+		place: string,
+	): { readonly field: CrudField; readonly terms: RelatedTerms } | undefined {
+		const field = plan.filterable.get(name)
+		if (field !== undefined) return { field, terms: this }
+		const end = name.indexOf('.')
+		const relation = end === -1 ? undefined : joined(plan, name.slice(0, end))
+		if (relation === undefined) return undefined
+		const known = this.#related.get(relation)
+		if (known === undefined) count.addRelation(place, this.#links + 1)
+		const related = known ?? new RelatedTerms(this.#links + 1)
+		this.#related.set(relation, related)
+		return related.find(relation.to, name.slice(end + 1), count, place)
+	}
+
+	condition(): Condition | undefined {
+		const related = Array.from(
+			this.#related,
+			([{ link }, terms]): Condition => ({ op: 'some', link, where: terms.condition() }),
+		)
+		return allOf(...this.#terms, ...related)
+	}
 }
 
 /**

@@ -1,7 +1,11 @@
 /** The options of a `CrudHandler`, and their readers. Nothing is exposed unless an option names it. */
 import {
 	entriesOf,
+	flag,
+	listOf,
 	nearest,
+	nested,
+	oneOf,
 	optional,
 	or,
 	type Reader,
@@ -9,8 +13,10 @@ import {
 	such,
 	text,
 	wholeNumber,
+	withMethods,
 } from '../base/options.ts'
 import type { Bytes } from '../base/time.ts'
+import type { Model } from '../models/model.ts'
 import { MAX_PAGE_BYTES } from '../models/model-error.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
@@ -99,6 +105,49 @@ export interface CrudOptions {
 	 * clients from overwriting each other's changes. @default none
 	 */
 	readonly version?: string
+	/**
+	 * Other handlers whose records belong to these, by the names that clients use:
+	 *
+	 *     relations: { author: { to: authors }, comments: { to: comments, limit: 5 }, tags: { to: tags, through: articleTag } }
+	 *
+	 * What a client gets through a relation is what the other handler would let it read.
+	 *
+	 * @default {}
+	 */
+	readonly relations?: Readonly<Record<string, CrudRelation>>
+	/** Maximum number of relations one behind the other in a request, as in `comments.author`. From 1 to 4. @default 2 */
+	readonly includeDepth?: number
+}
+
+/** A relation to the records of another `CrudHandler`, or of the same one. */
+export interface CrudRelation {
+	/** The other handler; a function that returns it if it is created later. */
+	readonly to: RelatedHandler | (() => RelatedHandler)
+	/**
+	 * The field, or the fields, with the key of the other record: of these records, by the name for clients; of the other
+	 * handler's records, by its name there; or, with `through`, of the records in between.
+	 *
+	 * @default the fields of the foreign key between the two models
+	 */
+	readonly by?: string | readonly string[]
+	/**
+	 * Whether the foreign key is in the other records, so that there may be many of them. Only needed if both have one, as in
+	 * a tree: `children: { to: () => articles, many: true }`. @default what the foreign keys say; false for a model's own
+	 */
+	readonly many?: boolean
+	/** The model of the records in between, for many to many: with a foreign key to each side. @default none */
+	readonly through?: Model
+	/** Number of related records within each record, if the client gives no limit. @default the other handler's `limit` */
+	readonly limit?: number
+	/** Maximum number of related records within each record. @default the other handler's `maxLimit` */
+	readonly maxLimit?: number
+	/** `['tie']` lets clients tie and untie records, many to many: `PUT /7/tags/3` and `DELETE /7/tags/3`. @default [] */
+	readonly writable?: readonly 'tie'[]
+}
+
+/** A `CrudHandler`. */
+export interface RelatedHandler {
+	readonly model: Model
 }
 
 const names: Reader<readonly string[]> = such('an array of names', isNames)
@@ -128,6 +177,8 @@ export const READERS = {
 	ignoreQuery: or(names, []),
 	databaseMessages: or(databaseMessages, new Map()),
 	version: optional(text),
+	relations: or(relations, {}),
+	includeDepth: or(wholeNumber({ from: 1, to: 4 }), 2),
 } satisfies Readers<CrudOptions>
 
 function isNames(value: unknown): boolean {
@@ -146,6 +197,38 @@ function columns(where: string, value: unknown): Columns {
 	if (value === 'camelCase') return value
 	const entries = entriesOf(where, value, "{ createdAt: 'created_at' }, or 'camelCase'")
 	return Object.fromEntries(entries.map(([name, column]) => [name, text(`${where}.${name}`, column)]))
+}
+
+const relation = nested(
+	'{ to: authors }',
+	{
+		to: such<CrudRelation['to']>('a CrudHandler, or a function that returns one', isTarget),
+		by: optional(oneOrMore),
+		many: optional(flag),
+		through: optional(withMethods<Model>('list', 'read', 'create')),
+		limit: optional(wholeNumber({ from: 1 })),
+		maxLimit: optional(wholeNumber({ from: 1 })),
+		writable: or(listOf("['tie']", oneOf('tie'), 0), []),
+	} satisfies Readers<CrudRelation>,
+	'an object with the handler',
+)
+
+/** The options of a relation, read. */
+export type ReadRelation = ReturnType<typeof relation>
+
+function isTarget(value: unknown): boolean {
+	return typeof value === 'function' || (typeof value === 'object' && value !== null && 'model' in value)
+}
+
+function oneOrMore(where: string, value: unknown): readonly string[] {
+	return typeof value === 'string'
+		? [value]
+		: listOf("a field, or a list of fields: ['day', 'room']", text)(where, value)
+}
+
+function relations(where: string, value: unknown): Readonly<Record<string, ReadRelation>> {
+	const entries = entriesOf(where, value, '{ author: { to: authors } }')
+	return Object.fromEntries(entries.map(([name, one]) => [name, relation(`${where}.${name}`, one)]))
 }
 
 const SQLSTATE = /^(?:[0-9A-Z]{5}|SQLITE_CONSTRAINT_TRIGGER)$/

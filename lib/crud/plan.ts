@@ -4,9 +4,10 @@
  */
 import { nearest, optionsOf, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
-import type { Field, FieldType, Model } from '../models/model.ts'
+import type { Field, FieldType, Link, Model } from '../models/model.ts'
+import { GROUPS } from '../wire/list.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
-import { type CrudOperation, type CrudOptions, READERS } from './options.ts'
+import { type CrudOperation, type CrudOptions, READERS, type ReadRelation } from './options.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
@@ -34,6 +35,39 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
 	readonly selections: Selections
+	/** By their names for clients. The handlers that they lead to may be created later: read only after the mount. */
+	readonly relations: Relations
+	/** Maximum number of relations one behind the other in a query. */
+	readonly includeDepth: number
+}
+
+/** A relation of a handler's records to those of another handler, or of the same one. */
+export interface Relation {
+	readonly name: string
+	readonly link: RelationLink
+	/** The other handler, and its plan. */
+	readonly handler: object
+	readonly to: CrudPlan
+	/** The operation of the other handler that a client must be allowed. */
+	readonly operation: 'list' | 'read'
+	/** Number of related records within each record, if the client gives no limit, and its maximum. */
+	readonly limit: number
+	readonly maxLimit: number
+	/** Whether clients can tie and untie records, many to many. */
+	readonly canTie: boolean
+	/** Whether a subclass overrides the operation of the other handler. */
+	readonly isOverridden: boolean
+	/** Whether a subclass overrides the other handler's `stripObject`. */
+	readonly isStripped: boolean
+	/** Whether filters and orders can use it. */
+	readonly isJoined: boolean
+}
+
+export type Relations = ReadonlyMap<string, Relation>
+
+/** A link with its relation. */
+export interface RelationLink extends Link {
+	readonly relation: Relation
 }
 
 /**
@@ -41,7 +75,12 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
  *   to
  * @throws RangeError for a number out of range
  */
-export function crudPlan(owner: string, model: Model, options: CrudOptions): CrudPlan {
+export function crudPlan(
+	owner: string,
+	model: Model,
+	options: CrudOptions,
+	resolve: (plan: CrudPlan, declared: Readonly<Record<string, ReadRelation>>) => Relations,
+): CrudPlan {
 	checkModel(owner, model)
 	checkVisible(owner, model, options)
 	const given = optionsOf(owner, options, READERS)
@@ -85,7 +124,14 @@ export function crudPlan(owner: string, model: Model, options: CrudOptions): Cru
 		updatable,
 		({ name }) => keyNames(model).includes(name) && 'is the key, which never changes',
 	)
+	checkRelationNames(owner, given.relations, fields)
+	let relations: Relations | undefined
 	return {
+		get relations() {
+			relations ??= resolve(this, given.relations)
+			return relations
+		},
+		includeDepth: given.includeDepth,
 		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
@@ -141,6 +187,20 @@ function checkVisible(owner: string, model: Model, options: unknown): void {
 	throw new TypeError(
 		`${owner} needs the option visible, the columns that clients may see: ${model.name} has ${columns}; 'all' shows all of them`,
 	)
+}
+
+const RELATION_NAME = /^[A-Za-z_][\w-]*$/
+
+function checkRelationNames(owner: string, relations: object, fields: FieldMap): void {
+	for (const name of Object.keys(relations)) {
+		const place = `${owner}: relations.${name}`
+		if (fields.has(name))
+			throw new TypeError(`${place} is the name of a field: give the relation another one`)
+		if (!RELATION_NAME.test(name))
+			throw new TypeError(`${place}: a name has letters, digits, _ and -, and begins with a letter or _`)
+		if (GROUPS.some((group) => group === name))
+			throw new TypeError(`${place}: filters use ${name} for groups of conditions: give it another name`)
+	}
 }
 
 function pick(

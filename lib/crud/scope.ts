@@ -2,8 +2,8 @@
 import { RestError } from '../base/error.ts'
 import { isPlain, nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
+import { allOf } from './comparison.ts'
 import type { CrudField } from './fields.ts'
-import { allOf } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
