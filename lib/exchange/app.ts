@@ -1,5 +1,5 @@
 /** `App`: the settings and shared parts of one server, resolved before the first request. `server/server.ts` makes it. */
-import type { Authenticator } from '../auth/authenticator.ts'
+import type { Acl, Authenticator } from '../auth/authenticator.ts'
 import type { Deadlines } from '../base/deadlines.ts'
 import type { Logger } from '../base/logger.ts'
 import type { Bytes, Milliseconds } from '../base/time.ts'
@@ -15,6 +15,8 @@ export interface App {
 	readonly logger: Logger
 	/** The server's own authenticator, for handlers without one. */
 	readonly authenticator: Authenticator | undefined
+	/** The server's own acl, for handlers without one. */
+	readonly acl: Acl | undefined
 	/** Checks specs that are lists of rules; `undefined` for the built-in validator. */
 	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines

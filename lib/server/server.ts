@@ -229,6 +229,7 @@ function appOf(settings: Settings): App {
 		cache: settings.cache,
 		logger: settings.logger,
 		authenticator: settings.authenticator,
+		acl: settings.acl,
 		validator: settings.validator,
 		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
 		pipelines: new Pipelines(),

@@ -15,6 +15,7 @@ export function appOf(settings: Partial<App> = {}): App {
 		cache: new MemoryCache({ max: 10 }),
 		logger: new Log(),
 		authenticator: undefined,
+		acl: undefined,
 		validator: undefined,
 		deadlines: new Deadlines(() => 0, 1_000),
 		pipelines: new Pipelines(),

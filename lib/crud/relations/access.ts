@@ -1,0 +1,235 @@
+/**
+ * What one request may see through relations: the access rules and scopes of the other handlers, each asked once a
+ * request, so that related records are limited as in a request to the other handler itself.
+ */
+import type { Acl, Authenticator, User } from '../../auth/authenticator.ts'
+import { attached } from '../../base/attached.ts'
+import { RestError } from '../../base/error.ts'
+import type { AccessRules } from '../../exchange/action.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { accessRule } from '../../handler/mount/declarations.ts'
+import { viewConstructor } from '../../handler/view.ts'
+import type { Condition, Order } from '../../models/model.ts'
+import { allOf } from '../comparison.ts'
+import type { CrudOperation } from '../options.ts'
+import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
+import { EVERYTHING, readScope, type Scope } from '../scope.ts'
+import { type CrudView, FACTS } from '../view.ts'
+import type { Include } from './include.ts'
+
+/** The members of a `CrudHandler` that decide who may use it. */
+interface Guarded {
+	readonly access: AccessRules
+	readonly authenticator?: Authenticator
+	readonly acl?: Acl
+}
+
+const ACCESS: unique symbol = Symbol('verbena.relatedAccess')
+
+export function relatedAccess(exchange: Exchange): RelatedAccess {
+	return attached(exchange, ACCESS, () => new RelatedAccess(exchange))
+}
+
+/** Another handler, and one of its operations. */
+interface Use {
+	readonly handler: object
+	readonly to: CrudPlan
+	readonly operation: CrudOperation
+}
+
+export class RelatedAccess {
+	readonly #exchange: Exchange
+	readonly #users = new Map<object, Promise<User | null>>()
+	readonly #allowed = new Map<string, Promise<void>>()
+	readonly #scopes = new Map<string, Promise<Scope>>()
+	readonly #numbers = new Map<object, number>()
+
+	constructor(exchange: Exchange) {
+		this.#exchange = exchange
+	}
+
+	/** @throws RestError `unauthorized` or `forbidden` as a request for the operation, as a rejection */
+	check(use: Use): Promise<void> {
+		return memo(this.#allowed, this.#keyOf(use), () => this.#check(use))
+	}
+
+	/** The scope of the operation. `check` must have allowed it. */
+	scope(use: Use): Promise<Scope> {
+		return memo(this.#scopes, this.#keyOf(use), async () => {
+			await this.check(use)
+			const view = await this.view(use)
+			return view[FACTS].isScoped ? readScope(use.to, await view.scope(use.operation)) : EVERYTHING
+		})
+	}
+
+	/** A view of the other handler for this request. */
+	async view({ handler }: Pick<Use, 'handler'>): Promise<CrudView> {
+		const { app, mount, user: own } = this.#exchange
+		const user = await this.#userOf(handler as Guarded) // a CrudHandler, checked by `links.ts`
+		const properties: PropertyDescriptorMap = {
+			cache: { value: app.cache },
+			...(mount === undefined ? {} : { controller: { get: () => undefined } }),
+			...(user === own ? {} : { user: { value: user } }),
+		}
+		const prototype = Object.freeze(Object.create(handler, properties))
+		return viewConstructor(prototype)(this.#exchange) as CrudView // a view of a CrudHandler
+	}
+
+	#keyOf({ handler, operation }: Use): string {
+		const number = this.#numbers.get(handler) ?? this.#numbers.size
+		this.#numbers.set(handler, number)
+		return `${number} ${operation}`
+	}
+
+	async #check({ handler, to, operation }: Use): Promise<void> {
+		if (!to.allow.has(operation)) throw new RestError('forbidden')
+		const guarded = handler as Guarded // as in `view`
+		const rule = ruleOf(guarded, to, operation, this.#exchange)
+		if (!rule.user) return
+		const user = await this.#userOf(guarded)
+		if (user === null) throw new RestError('unauthorized')
+		const acl = guarded.acl ?? this.#exchange.app.acl
+		for (const resource of rule.resources)
+			if (acl?.allows(user, resource) !== true) throw new RestError('forbidden')
+	}
+
+	/** The user that the other handler's authenticator finds; this request's if it is the same authenticator. */
+	#userOf({ authenticator = this.#exchange.app.authenticator }: Guarded): Promise<User | null> {
+		const { mount, user, credentials, request } = this.#exchange
+		if (authenticator === undefined || authenticator === mount?.authenticator) return Promise.resolve(user)
+		return memo(this.#users, authenticator, () => Promise.resolve(credentials.ask(authenticator, request)))
+	}
+}
+
+function memo<K, T>(known: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
+	const promise = known.get(key) ?? make()
+	known.set(key, promise)
+	return promise
+}
+
+/**
+ * The access rule of an operation.
+ *
+ * @throws TypeError for a wrong rule, and for access that nobody could be granted
+ */
+export function ruleOf(
+	{ access, authenticator, acl }: Guarded,
+	{ owner }: CrudPlan,
+	operation: CrudOperation,
+	{
+		app,
+	}: { readonly app: { readonly authenticator: Authenticator | undefined; readonly acl: Acl | undefined } },
+): ReturnType<typeof accessRule> {
+	const name = access[operation] === undefined ? '*' : operation
+	return accessRule(`${owner}.access[${JSON.stringify(name)}]`, access[name] ?? 'anyone', {
+		authenticator: authenticator ?? app.authenticator,
+		acl: acl ?? app.acl,
+	})
+}
+
+function useOf({ handler, to, operation }: Relation): Use {
+	return { handler, to, operation }
+}
+
+/** The parts of a query that may lead through relations. */
+export interface Relating {
+	readonly where: Condition | undefined
+	readonly order: readonly Order[]
+	readonly include?: readonly Include[]
+}
+
+/** The relations that a query leads through, each once. */
+export function relationsIn({ where, order, include = [] }: Relating): Set<Relation> {
+	const relations = new Set<Relation>()
+	const addLink = (link: Partial<RelationLink>) => {
+		if (link.relation !== undefined) relations.add(link.relation)
+	}
+	const addCondition = (condition: Condition | undefined): void => {
+		if (condition === undefined) return
+		if (condition.op === 'and' || condition.op === 'or') condition.terms.forEach(addCondition)
+		else if (condition.op === 'not') addCondition(condition.term)
+		else if (condition.op === 'some' || condition.op === 'count') {
+			addLink(condition.link)
+			addCondition(condition.where)
+			if (condition.op === 'some') addCondition(condition.fails)
+		}
+	}
+	const addOrder = (terms: readonly Order[]) => {
+		for (const { via = [] } of terms) for (const { link } of via) addLink(link)
+	}
+	const addIncludes = (all: readonly Include[]): void => {
+		for (const one of all) {
+			relations.add(one.relation)
+			addCondition(one.where)
+			addOrder(one.order)
+			addIncludes(one.include)
+		}
+	}
+	addCondition(where)
+	addOrder(order)
+	addIncludes(include)
+	return relations
+}
+
+/**
+ * Checks that the client may use all relations of a query.
+ *
+ * @throws RestError `unauthorized` or `forbidden`, as a rejection
+ */
+export async function checkRelated(access: RelatedAccess, query: Relating): Promise<void> {
+	for (const relation of relationsIn(query)) await access.check(useOf(relation))
+}
+
+/** Limits a query to what the client may see of related records. */
+export class Scoping {
+	readonly #scopes = new Map<Relation, Scope>()
+
+	/** Asks the scopes of all relations of a query. @throws RestError as {@link checkRelated} */
+	static async of(access: RelatedAccess, query: Relating): Promise<Scoping> {
+		const scoping = new Scoping()
+		for (const relation of relationsIn(query))
+			scoping.#scopes.set(relation, await access.scope(useOf(relation)))
+		return scoping
+	}
+
+	/** The condition that the scope adds to a relation's records; `undefined` for all records. */
+	whereOf(relation: Relation): Condition | undefined {
+		return this.#scopes.get(relation)?.where
+	}
+
+	condition(condition: Condition | undefined): Condition | undefined {
+		return condition === undefined ? undefined : this.#scoped(condition)
+	}
+
+	order(terms: readonly Order[]): readonly Order[] {
+		if (terms.every(({ via }) => via === undefined)) return terms
+		return terms.map((term) => {
+			if (term.via === undefined) return term
+			return { ...term, via: term.via.map(({ link }) => ({ link, where: this.#ofLink(link) })) }
+		})
+	}
+
+	#scoped(condition: Condition): Condition {
+		switch (condition.op) {
+			case 'and':
+			case 'or':
+				return { ...condition, terms: condition.terms.map((term) => this.#scoped(term)) }
+			case 'not':
+				return { ...condition, term: this.#scoped(condition.term) }
+			case 'some':
+				return {
+					...condition,
+					where: allOf(this.#ofLink(condition.link), this.condition(condition.where)),
+					...(condition.fails === undefined ? {} : { fails: this.#scoped(condition.fails) }),
+				}
+			case 'count':
+				return { ...condition, where: allOf(this.#ofLink(condition.link), this.condition(condition.where)) }
+			default:
+				return condition
+		}
+	}
+
+	#ofLink(link: Partial<RelationLink>): Condition | undefined {
+		return link.relation === undefined ? undefined : this.whereOf(link.relation)
+	}
+}

@@ -1,0 +1,318 @@
+/**
+ * Adds related records to records that a model has returned, where the model can't embed them itself: it is of another
+ * store, doesn't know relations, or the other handler overrides the operation. The number of statements doesn't depend on
+ * the number of records: for a relation to one, one list of all related records; for one to many, one `listEach`, or
+ * without that, one list for each record, a few at a time.
+ */
+import { idOfKey, keyNames } from '../../models/key.ts'
+import type {
+	Condition,
+	Field,
+	Link,
+	Listed,
+	ListQuery,
+	Model,
+	Selection,
+	Value,
+} from '../../models/model.ts'
+import { ModelError } from '../../models/model-error.ts'
+import { allOf } from '../comparison.ts'
+import { stripRecords } from '../crud-record.ts'
+import type { CrudField } from '../fields.ts'
+import { type RecordText, recordTexts, withMembers } from '../json-text.ts'
+import { restErrorOf } from '../model-errors.ts'
+import type { CrudPlan } from '../plan.ts'
+import { valueFromText } from '../value-from-text.ts'
+import type { CrudView } from '../view.ts'
+import type { RelatedAccess, Scoping } from './access.ts'
+import { cursorOf, embedded, whereOf } from './embed.ts'
+import type { Include } from './include.ts'
+
+/** Lists that are asked for at the same time, of a model without `listEach`. */
+const MAX_CONCURRENT = 4
+/** Maximum number of values in one list of a relation to one. */
+const MAX_VALUES = 1_000
+
+/** What attaching needs of the request. */
+export interface Attaching {
+	readonly access: RelatedAccess
+	readonly scoping: Scoping
+	/** How many bytes related records may still take. */
+	bytesLeft: number
+}
+
+/** The fields of records that `attach` needs to find what is related to them. */
+export function linkFields(plan: CrudPlan, include: readonly Include[]): CrudField[] {
+	const columns = new Set(include.flatMap(({ relation }) => relation.link.fields))
+	return fieldsNamed(plan, [...columns])
+}
+
+function fieldsNamed({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {
+	return [...fields.values()].filter(({ field }) => columns.includes(field.name))
+}
+
+/** Records as texts, with the values of some of their fields. */
+export interface Records {
+	readonly texts: readonly RecordText[]
+	/** The fields whose values the texts have, in their order. */
+	readonly fields: readonly CrudField[]
+}
+
+/** The records of a model's JSON, without members that are neither requested nor related. */
+export function recordsIn(
+	json: string,
+	{ names, related = [] }: Selection,
+	fields: readonly CrudField[],
+): Records {
+	const requested = [...names, ...related.map(({ name }) => name)]
+	return { fields, texts: recordTexts(json, requested, namesOf(fields)) }
+}
+
+function namesOf(fields: readonly CrudField[]): string[] {
+	return fields.map(({ name }) => name)
+}
+
+/**
+ * The texts of records, each with its related records.
+ *
+ * @param records with the {@link linkFields}
+ * @throws RestError as a request for the related records
+ */
+export async function attach(
+	given: Attaching,
+	records: Records,
+	include: readonly Include[],
+): Promise<readonly string[]> {
+	const members = await Promise.all(include.map((one) => relatedTexts(given, one, records)))
+	return records.texts.map(({ json }, at) =>
+		withMembers(
+			json,
+			include.map(({ relation }, index) => [relation.name, members[index]?.[at] ?? 'null']),
+		),
+	)
+}
+
+/** The related records of each record, as JSON. */
+function relatedTexts(given: Attaching, include: Include, records: Records): Promise<readonly string[]> {
+	const { link } = include.relation
+	const values = records.texts.map((text) => valuesOf(text, link.fields, records.fields))
+	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
+}
+
+/** A record's values of the link's fields; `undefined` if one is null, which nothing is related to. */
+function valuesOf(
+	{ values }: RecordText,
+	columns: readonly string[],
+	fields: readonly CrudField[],
+): readonly NonNullValue[] | undefined {
+	const found: NonNullValue[] = []
+	for (const column of columns) {
+		const at = fields.findIndex(({ field }) => field.name === column)
+		const value = storedValue(fields[at]?.field, values[at])
+		if (value === undefined) return undefined
+		found.push(value)
+	}
+	return found
+}
+
+type NonNullValue = Exclude<Value, null>
+
+function storedValue(field: Field | undefined, json: string | undefined): NonNullValue | undefined {
+	if (field === undefined || json === undefined || json === 'null') return undefined
+	// Not JSON.parse for numbers: it would round a bigint.
+	const text = json.startsWith('"') ? String(JSON.parse(json)) : json
+	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, text, [])
+}
+
+async function oneOfEach(
+	given: Attaching,
+	include: Include,
+	values: readonly (readonly NonNullValue[] | undefined)[],
+): Promise<readonly string[]> {
+	const { to, link } = include.relation
+	const fields = fieldsNamed(to, link.to)
+	const types = link.to.flatMap((name) => fields.find(({ field }) => field.name === name)?.field ?? [])
+	const distinct = new Map<string, readonly NonNullValue[]>()
+	for (const one of values) if (one !== undefined) distinct.set(idOfKey(one, types), one)
+	const all = [...distinct.values()]
+	const found = new Map<string, string>()
+	for (let from = 0; from < all.length; from += MAX_VALUES) {
+		const some = all.slice(from, from + MAX_VALUES)
+		const order = keyNames(to.model).map((field) => ({ field, descending: false }))
+		const query = { ...FIRST, order, limit: some.length, where: isOneOf(link.to, some) }
+		const [page] = await pagesOf(given, include, query, undefined, fields)
+		for (const text of page?.texts ?? []) {
+			const key = valuesOf(text, link.to, page?.fields ?? [])
+			const identity = key && idOfKey(key, types)
+			if (identity !== undefined && !found.has(identity)) found.set(identity, text.json)
+		}
+	}
+	return values.map((one) => (one === undefined ? 'null' : (found.get(idOfKey(one, types)) ?? 'null')))
+}
+
+const FIRST = { offset: 0, after: undefined, total: false }
+
+function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {
+	const [field = ''] = fields
+	if (fields.length === 1) return { op: 'in', field, values: values.flatMap(([value]) => value ?? []) }
+	return { op: 'or', terms: values.map((one) => isEqual(fields, one)) }
+}
+
+function isEqual(fields: readonly string[], values: readonly NonNullValue[]): Condition {
+	const terms = fields.map((field, at): Condition => ({ op: 'eq', field, value: values[at] ?? '' }))
+	return { op: 'and', terms }
+}
+
+async function manyOfEach(
+	given: Attaching,
+	include: Include,
+	values: readonly (readonly NonNullValue[] | undefined)[],
+): Promise<readonly string[]> {
+	const { relation, order, limit, count } = include
+	const conditions = values.flatMap((one) => (one === undefined ? [] : isRelated(relation.link, one)))
+	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
+	const query = {
+		...{ ...FIRST, where: undefined, order, limit, total: count !== undefined },
+		...(isBounded ? { maxTotal: count } : {}),
+	}
+	const pages = conditions.length === 0 ? [] : await pagesOf(given, include, query, conditions, [])
+	let at = 0
+	return values.map((one) => manyText(include, one === undefined ? undefined : pages[at++]))
+}
+
+/** The condition on records that are related to one with these values. */
+export function isRelated({ to, through }: Link, values: readonly NonNullValue[]): Condition {
+	if (through === undefined) return isEqual(to, values)
+	return {
+		op: 'some',
+		link: { model: through.model, fields: to, to: through.on, isMany: true },
+		where: isEqual(through.from, values),
+	}
+}
+
+/** A list within a record: `{"data":[…],"meta":{"limit":5,"next":null}}`. */
+function manyText(include: Include, page: TextPage | undefined): string {
+	const { limit, count } = include
+	const next = page?.next === undefined ? null : cursorOf(include, page.next)
+	const found = page?.total ?? 0
+	const isMore = count !== undefined && found > count
+	const meta = {
+		...{ limit, next },
+		...(count === undefined ? {} : { total: isMore ? count : found }),
+		...(isMore ? { more: true } : {}),
+	}
+	const records = page?.texts.map(({ json }) => json).join() ?? ''
+	return `{"data":[${records}],"meta":${JSON.stringify(meta)}}`
+}
+
+/** A page as texts of records. */
+interface TextPage extends Records {
+	readonly next: string | undefined
+	readonly total: number | undefined
+}
+
+type PageQuery = Omit<ListQuery, 'selection'>
+
+/**
+ * The pages of a query of related records, one for each condition, or one without conditions; with the records related to
+ * those.
+ *
+ * @param fields whose values are needed
+ */
+async function pagesOf(
+	given: Attaching,
+	include: Include,
+	query: PageQuery,
+	conditions: readonly Condition[] | undefined,
+	fields: readonly CrudField[],
+): Promise<readonly TextPage[]> {
+	const { access, scoping } = given
+	const { relation } = include
+	const { to } = relation
+	const { selection, rest } = embedded(to, include.selection, include.include, scoping)
+	const needed = [...new Set([...fields, ...linkFields(to, rest)])]
+	const full = {
+		...query,
+		selection: to.selections.extended(selection, needed),
+		where: allOf(whereOf(include, scoping), query.where),
+	}
+	const listed = await translated(to, () => listAll(given, to.model, full, conditions))
+	const pages = listed.map(({ json, next, total }) => ({
+		...recordsIn(json, selection, needed),
+		next,
+		total,
+	}))
+	const view = relation.isStripped ? await access.view(relation) : undefined
+	if (rest.length === 0 && view === undefined) return pages
+	const all = { fields: needed, texts: pages.flatMap(({ texts }) => texts) }
+	const texts = await attach(given, all, rest)
+	let at = 0
+	return pages.map((page) => ({
+		...page,
+		texts: page.texts.map(({ values }) => ({ json: shown(view, texts[at++] ?? 'null'), values })),
+	}))
+}
+
+/** A record as the other handler's `stripObject` shows it. */
+function shown(view: CrudView | undefined, json: string): string {
+	return view === undefined ? json : JSON.stringify(stripRecords(view, JSON.parse(json)) ?? null)
+}
+
+/** Lists records of a model: a page for each condition. */
+async function listAll(
+	given: Attaching,
+	model: Model,
+	query: ListQuery,
+	conditions: readonly Condition[] | undefined,
+): Promise<readonly Listed[]> {
+	if (query.limit === 0) return countAll(model, query, conditions ?? [])
+	const one = async (where: Condition | undefined) => {
+		const page = await model.list({ ...query, where, maxBytes: given.bytesLeft })
+		spend(given, page)
+		return page
+	}
+	if (conditions === undefined) return [await one(query.where)]
+	if (model.listEach !== undefined) {
+		const pages = await model.listEach({ ...query, maxBytes: given.bytesLeft }, conditions)
+		for (const page of pages) spend(given, page)
+		return pages
+	}
+	return eachOf(conditions, (condition) => one(allOf(query.where, condition)))
+}
+
+function countAll(
+	model: Model,
+	{ where, total }: ListQuery,
+	conditions: readonly Condition[],
+): Promise<readonly Listed[]> {
+	return eachOf(conditions, async (condition) => {
+		const count = total ? await model.count(allOf(where, condition)) : undefined
+		return { json: '[]', next: undefined, total: count }
+	})
+}
+
+/** @throws ModelError `too_large` */
+function spend(given: Attaching, { json }: Listed): void {
+	given.bytesLeft -= Buffer.byteLength(json)
+	if (given.bytesLeft <= 0) throw new ModelError('too_large')
+}
+
+/** Calls `run` for each item, a few at the same time; the results are in the order of the items. */
+async function eachOf<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<readonly O[]> {
+	const results: O[] = []
+	const rest = items.entries()
+	const worker = async () => {
+		for (const [at, item] of rest) results[at] = await run(item)
+	}
+	await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, items.length) }, worker))
+	return results
+}
+
+/** Awaits `run`, which calls the model of a plan. @throws RestError for a ModelError */
+async function translated<T>(plan: CrudPlan, run: () => Promise<T>): Promise<T> {
+	try {
+		return await run()
+	} catch (error) {
+		throw restErrorOf(error, plan)
+	}
+}

@@ -1,0 +1,78 @@
+/** Makes selections with related records, for models that write those into each record's JSON themselves. */
+import type { Model, Related, Selection } from '../../models/model.ts'
+import { allOf } from '../comparison.ts'
+import { keysetCursor, offsetCursor } from '../cursor.ts'
+import type { CrudPlan } from '../plan.ts'
+import type { Scoping } from './access.ts'
+import type { Include } from './include.ts'
+
+export interface Embedded {
+	readonly selection: Selection
+	/** What the model can't embed: `attach.ts` adds it to the records. */
+	readonly rest: readonly Include[]
+}
+
+/** Adds to a selection what its model can embed. The same object for the same static query: see `Selection`. */
+export function embedded(
+	{ model, selections }: CrudPlan,
+	selection: Selection,
+	include: readonly Include[],
+	scoping: Scoping,
+): Embedded {
+	const own = include.filter((one) => canEmbed(model, one))
+	const rest = own.length === include.length ? [] : include.filter((one) => !own.includes(one))
+	if (own.length === 0) return { selection, rest }
+	const make = () => own.map((one) => relatedOf(one, scoping))
+	if (!own.every((one) => isStatic(one, scoping)))
+		return { selection: Object.freeze({ ...selection, related: make() }), rest }
+	const key = own.map(({ key }) => key).join()
+	return { selection: selections.related(selection, key, make), rest }
+}
+
+/** Whether a model can write these related records, and those within them. */
+function canEmbed(model: Model, { relation, include }: Include): boolean {
+	const { to, link, isOverridden, isStripped } = relation
+	const { through } = link
+	if (isOverridden || isStripped || model.embeds?.(to.model) !== true) return false
+	if (through !== undefined && model.embeds(through.model) !== true) return false
+	return include.every((one) => canEmbed(to.model, one))
+}
+
+/** Whether nothing in an include differs between requests: no scope, and no condition. */
+function isStatic({ relation, key, order, include }: Include, scoping: Scoping): boolean {
+	if (key === undefined || scoping.whereOf(relation) !== undefined) return false
+	const scoped = scoping.order(order)
+	return (
+		scoped.every(({ via = [] }) => via.every(({ where }) => where === undefined)) &&
+		include.every((one) => isStatic(one, scoping))
+	)
+}
+
+function relatedOf(asked: Include, scoping: Scoping): Related {
+	const { relation, selection, include } = asked
+	const related = include.map((one) => relatedOf(one, scoping))
+	return {
+		name: relation.name,
+		link: relation.link,
+		selection: related.length === 0 ? selection : { ...selection, related },
+		where: whereOf(asked, scoping),
+		list: relation.link.isMany
+			? {
+					order: scoping.order(asked.order),
+					limit: asked.limit,
+					count: asked.count,
+					cursor: (next) => cursorOf(asked, next),
+				}
+			: undefined,
+	}
+}
+
+/** The condition of included records: the scope's, and the client's own. */
+export function whereOf({ relation, where }: Include, scoping: Scoping): Related['where'] {
+	return allOf(scoping.whereOf(relation), scoping.condition(where))
+}
+
+/** The cursor of the related records behind those included. */
+export function cursorOf({ relation, stamp, limit }: Include, next: string): string {
+	return relation.to.isKeyVisible ? keysetCursor(stamp, next) : offsetCursor(stamp, limit)
+}

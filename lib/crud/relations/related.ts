@@ -1,0 +1,75 @@
+/**
+ * The related records of a request: `related` checks access and scopes before the model is asked, limits the query, and
+ * lets the model embed what it can; `complete` adds the rest to the model's answer. Called by `store.ts`.
+ */
+import { exchangeOf } from '../../handler/view.ts'
+import type { Condition, Order, Selection } from '../../models/model.ts'
+import type { CrudPlan } from '../plan.ts'
+import { type CrudView, FACTS } from '../view.ts'
+import { type Relating, relatedAccess, Scoping } from './access.ts'
+import { type Attaching, attach, linkFields, recordsIn } from './attach.ts'
+import { embedded } from './embed.ts'
+import { type Include, NO_INCLUDE } from './include.ts'
+
+/** A query limited to what the client may see, with the records to attach. */
+export interface Related {
+	readonly where: Condition | undefined
+	readonly order: readonly Order[]
+	/** For the model: with the records that it embeds, and the fields that {@link complete} needs. */
+	readonly selection: Selection
+	/** The members to keep of the model's records, besides the attached ones. */
+	readonly kept: Selection
+	readonly rest: readonly Include[]
+	readonly attaching: Attaching
+}
+
+/**
+ * Limits a query, and splits it between the model and {@link complete}.
+ *
+ * @param selection the fields to select, without related records
+ * @param embeds whether the model may embed records: not in the answers of changes
+ * @throws RestError `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
+ */
+export async function related(
+	view: CrudView,
+	query: Relating,
+	selection: Selection,
+	embeds: boolean,
+): Promise<Related> {
+	const { plan } = view[FACTS]
+	const access = relatedAccess(exchangeOf(view, 'relations'))
+	const scoping = await Scoping.of(access, query)
+	const { include = NO_INCLUDE } = query
+	const split = embeds ? embedded(plan, selection, include, scoping) : { selection, rest: include }
+	return {
+		where: scoping.condition(query.where),
+		order: scoping.order(query.order),
+		selection: plan.selections.extended(split.selection, linkFields(plan, split.rest)),
+		...{ kept: split.selection, rest: split.rest },
+		attaching: { access, scoping, bytesLeft: plan.maxPageBytes },
+	}
+}
+
+/** Adds the records that the model hasn't embedded to its JSON, a record or an array of records. */
+export async function complete(plan: CrudPlan, given: Related, json: string): Promise<string> {
+	const { kept, rest, attaching } = given
+	if (rest.length === 0) return json
+	const texts = await attach(attaching, recordsIn(json, kept, linkFields(plan, rest)), rest)
+	return json.trimStart().startsWith('[') ? `[${texts.join()}]` : texts.join()
+}
+
+/** Whether a query leads through relations. */
+export function isRelated(
+	{ relations }: CrudPlan,
+	{ where, order, include = NO_INCLUDE }: Relating,
+): boolean {
+	if (relations.size === 0) return false
+	return include.length > 0 || order.some(({ via }) => via !== undefined) || leadsOn(where)
+}
+
+function leadsOn(where: Condition | undefined): boolean {
+	if (where === undefined) return false
+	if (where.op === 'and' || where.op === 'or') return where.terms.some(leadsOn)
+	if (where.op === 'not') return leadsOn(where.term)
+	return where.op === 'some' || where.op === 'count'
+}
