@@ -96,8 +96,10 @@ export interface ListQuery<T, F extends FieldName<T> = FieldName<T>> extends Sel
 	readonly sort?: SortTerm<T> | readonly SortTerm<T>[] | undefined
 	/** The fields to get. @default all that are visible */
 	readonly fields?: readonly F[] | undefined
-	/** Whether to count the matching records, as `meta.total`. @default false */
-	readonly count?: boolean | undefined
+	/** Whether to count the matching records, as `meta.total`; a number counts only up to it. @default false */
+	readonly count?: boolean | number | undefined
+	/** Names of relations, whose records are in each record: `['author', 'comments.author']`. @default none */
+	readonly include?: readonly string[] | Readonly<Record<string, unknown>> | undefined
 }
 
 /** A page of a list, as it is sent: `{"data":[…],"meta":{…}}`. */
@@ -149,10 +151,14 @@ export function encodeQuery<T>(collection: string, query: ListQuery<T>): Call {
 function otherParameters<T>(query: ListQuery<T>): [string, unknown][] {
 	return PARAMETERS.flatMap((name): [string, unknown][] => {
 		if (name === 'filter') return []
-		const value = name === 'count' ? (query.count === true ? 'exact' : null) : (query[name] ?? null)
+		const value = name === 'count' ? countText(query.count) : (query[name] ?? null)
 		const sent = Array.isArray(value) ? value.join() : value
 		return sent === null || (name === 'sort' && sent === '') ? [] : [[name, sent]]
 	})
+}
+
+function countText(count: boolean | number | undefined): string | number | null {
+	return count === true ? 'exact' : count === undefined || count === false ? null : count
 }
 
 type JsonScalar = string | number | boolean

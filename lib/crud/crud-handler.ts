@@ -15,6 +15,8 @@ import { beginState, crudActions, ownAnswer, requestedList, stateOf } from './op
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import type { CrudId } from './record-id.ts'
+import { NO_INCLUDE } from './relations/include.ts'
+import { resolvedRelations } from './relations/links.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
 import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
@@ -49,7 +51,7 @@ export class CrudHandler extends RestHandler {
 	 */
 	constructor(model: Model, options: CrudOptions) {
 		super()
-		const plan = crudPlan(new.target.name || 'CrudHandler', model, options)
+		const plan = crudPlan(new.target.name || 'CrudHandler', model, options, resolvedRelations)
 		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
 		const isScoped = isOverridden(this, 'scope')
 		const isStripped = isOverridden(this, 'stripObject')
@@ -60,7 +62,7 @@ export class CrudHandler extends RestHandler {
 			defaultQuery: defaultQuery(plan),
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 		}
-		this[STATE] = Object.freeze(stateOf(plan.selections.all))
+		this[STATE] = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
 	}
 
 	// Each operation has two identical overloads: TypeScript erases the type parameters of overloaded methods when it compares
@@ -140,10 +142,12 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
-	 * Returns what a response shows of a record: by default its visible fields. Called with each record, as an object.
+	 * Returns what a response shows of a record: by default its visible fields, and the related records that the client asks
+	 * for. Called with each record, as an object.
 	 */
 	stripObject(record: Record<string, unknown>): unknown {
-		const names = [...this[FACTS].plan.visible.keys()].filter((name) => Object.hasOwn(record, name))
+		const { visible, relations } = this[FACTS].plan
+		const names = [...visible.keys(), ...relations.keys()].filter((name) => Object.hasOwn(record, name))
 		return Object.fromEntries(names.map((name) => [name, record[name]]))
 	}
 
@@ -183,7 +187,7 @@ export class CrudHandler extends RestHandler {
 			)
 		})
 		const own = this[STATE]
-		const state = Object.isFrozen(own) ? beginState(this, own.selection) : own
+		const state = Object.isFrozen(own) ? beginState(this, own) : own
 		state.needed = [...new Set([...state.needed, ...needed])]
 	}
 

@@ -123,9 +123,10 @@ function textOf(value: unknown): string {
 }
 
 export function recordOf(view: CrudView, id: string, json: string, version: string | undefined): CrudRecord {
-	const { selection, needed } = view[STATE]
+	const { selection, include, needed } = view[STATE]
 	if (needed.length === 0) return new CrudRecord(json, id, version, NOTHING, stripOf(view))
-	const split = splitNeeded(json, selection.names, namesOf(needed))
+	const requested = [...selection.names, ...include.map(({ relation }) => relation.name)]
+	const split = splitNeeded(json, requested, namesOf(needed))
 	return new CrudRecord(split.json, id, version, split.needed[0], stripOf(view))
 }
 

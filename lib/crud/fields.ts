@@ -1,6 +1,6 @@
 /** `CrudField`: a model's field with its name for clients; and `Selections`, the sets of fields that queries select. */
 import { nearest } from '../base/options.ts'
-import type { Field, Model, Selection } from '../models/model.ts'
+import type { Field, Model, Related, Selection } from '../models/model.ts'
 import type { Columns } from './options.ts'
 
 export interface CrudField {
@@ -96,6 +96,13 @@ export class Selections {
 				fields: [...selection.fields, ...more.map(({ field }) => field.name)],
 				names: [...selection.names, ...more.map(({ name }) => name)],
 			}),
+		)
+	}
+
+	/** A selection with related records; cached by `key`, which must be different for other related records. */
+	related(selection: Selection, key: string, make: () => readonly Related[]): Selection {
+		return this.#cached(JSON.stringify([selection.names, key]), () =>
+			Object.freeze({ ...selection, related: make() }),
 		)
 	}
 

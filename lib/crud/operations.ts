@@ -11,7 +11,7 @@ import { isThenable } from '../base/thenable.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
-import type { Condition, Selection } from '../models/model.ts'
+import type { Condition } from '../models/model.ts'
 import { CustomReply } from '../reply/custom-reply.ts'
 import { etagOf } from '../reply/etag.ts'
 import { nextLink, recordUrl } from '../reply/link.ts'
@@ -20,12 +20,13 @@ import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { crudShape } from './api-description.ts'
 import { unknownName } from './bad-query.ts'
+import { allOf } from './comparison.ts'
 import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
-import { allOf } from './filter.ts'
-import { type CrudQuery, QueryParams, selectionOf } from './list-query.ts'
+import { type CrudQuery, QueryParams } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
+import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import type { Scope } from './scope.ts'
 import {
 	changeWithin,
@@ -83,7 +84,7 @@ async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
 	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
-	beginState(view, query.selection)
+	beginState(view, { selection: query.selection, include: NO_INCLUDE })
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
 }
 
@@ -127,7 +128,8 @@ async function readWithParameters(view: CrudView, given: unknown, exchange: Exch
 	beginRecordState(view, exchange)
 	const answer = await translateModelErrors(view, 'read', () => view.read(id))
 	if (answer === null || answer === undefined) throw new RestError('not_found')
-	if (plan.version !== undefined && isNotModified(view, exchange.headers, answer)) return null
+	if (plan.version !== undefined && hasEtag(view) && isNotModified(view, exchange.headers, answer))
+		return null
 	return recordAnswer(view, answer)
 }
 
@@ -189,24 +191,25 @@ function bodyOf({ body }: Exchange, kind: WriteKind, scope: Scope, id: string | 
 /** Creates the state of a request for one record, with the fields that its URL asks for. */
 function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const { plan } = view[FACTS]
-	if (exchange.queryText === '') return beginState(view, plan.selections.all)
-	const given = exchange.query()
-	for (const name of Object.keys(given.last)) {
-		if (name === 'fields' || plan.ignoreQuery.has(name)) continue
-		throw unknownName(name, 'is not a parameter of a record: it takes', ['fields'])
+	if (exchange.queryText === '')
+		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
+	const parameters = plan.relations.size === 0 ? ['fields'] : ['fields', 'include']
+	for (const name of Object.keys(exchange.query().last)) {
+		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
+		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
-	// As for the list operation, `fields` may be repeated or comma-separated.
-	const fields = given.all('fields')
-	return beginState(view, selectionOf(plan, fields.length === 0 ? undefined : fields.join()))
+	const params = new QueryParams(plan)
+	params.addText(exchange.query())
+	return beginState(view, params.requested())
 }
 
-export function stateOf(selection: Selection): RequestState {
-	return { selection, needed: [], version: undefined, createdSegment: undefined, page: undefined }
+export function stateOf({ selection, include }: Requested): RequestState {
+	return { selection, include, needed: [], version: undefined, createdSegment: undefined, page: undefined }
 }
 
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
-export function beginState(view: CrudView, selection: Selection): RequestState {
-	const state = stateOf(selection)
+export function beginState(view: CrudView, requested: Requested): RequestState {
+	const state = stateOf(requested)
 	Object.defineProperty(view, STATE, { value: state })
 	return state
 }
@@ -251,19 +254,24 @@ function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknow
 	return new CustomReply(stripped(view, answer), { meta: { ...meta } }, false)
 }
 
-function setPageHeaders(view: CrudView, exchange: Exchange, { next, total }: PageMeta): void {
+function setPageHeaders(view: CrudView, exchange: Exchange, { next, total, more }: PageMeta): void {
 	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
 	if (link !== '' && link.length <= MAX_LINK_LENGTH) view.header('Link', link)
-	if (total !== undefined) view.header('X-Total-Count', String(total))
+	if (total !== undefined && more === undefined) view.header('X-Total-Count', String(total))
 }
 
 /** One record, with its ETag. */
 function recordAnswer(view: CrudView, answer: unknown): unknown {
 	if (answer === null || answer === undefined) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)
-	if (answer instanceof CrudRecord && answer.version !== undefined)
+	if (answer instanceof CrudRecord && answer.version !== undefined && hasEtag(view))
 		view.header('ETag', etagOf(answer.version))
 	return stripped(view, answer)
+}
+
+/** The version says nothing about related records. */
+function hasEtag(view: CrudView): boolean {
+	return view[STATE].include.length === 0
 }
 
 /** An answer made by `reply()`: its status and headers are kept, and its `meta` if it has one. */

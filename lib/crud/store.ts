@@ -16,14 +16,17 @@ import {
 	type Value,
 } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
+import type { PageMeta } from '../wire/list.ts'
+import { allOf } from './comparison.ts'
 import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
 import { keysetCursor, offsetCursor } from './cursor.ts'
-import { allOf } from './filter.ts'
 import type { CrudQuery } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
+import type { Include } from './relations/include.ts'
+import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { EVERYTHING, readScope, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { givenChanges } from './value-from-json.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
@@ -97,29 +100,54 @@ export async function translateModelErrors<T>(
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { isScoped, plan } = view[FACTS]
 	const scope = isScoped ? await ownScope(view, 'list') : EVERYTHING
-	const where = isScoped ? allOf(scope.where, query.where) : query.where
-	const selection = withNeeded(view, query.selection)
-	const scoped = isScoped || selection !== query.selection ? { ...query, where, selection } : query
-	const { json, next, total } = await translateModelErrors(view, 'list', () => readPage(plan, scoped), scope)
-	const { limit, offset, stamp } = query
+	const needed = withNeeded(view, query.selection)
+	const more = isRelated(plan, query) ? await related(view, query, needed, true) : undefined
+	const { where: asked, order, selection } = more ?? { ...query, selection: needed }
+	const where = isScoped ? allOf(scope.where, asked) : asked
+	const scoped =
+		isScoped || more !== undefined || selection !== query.selection
+			? { ...query, where, order, selection }
+			: query
+	const page = await translateModelErrors(view, 'list', () => readPage(plan, scoped, more), scope)
+	const { json, next, total } = page
+	const { limit, offset, stamp, maxTotal } = query
 	const cursor =
 		next === undefined
 			? null
 			: plan.isKeyVisible
 				? keysetCursor(stamp, next)
 				: offsetCursor(stamp, offset + limit)
-	const meta = total === undefined ? { limit, offset, next: cursor } : { limit, offset, next: cursor, total }
+	const meta = { limit, offset, next: cursor, ...totalOf(total, maxTotal) }
 	const state = view[STATE]
 	if (!Object.isFrozen(state)) state.page = meta
-	return pageOf(view, json, meta, query.selection.names)
+	return pageOf(view, json, meta, namesWith(query.selection, query.include))
 }
 
-async function readPage({ model, maxPageBytes }: CrudPlan, query: CrudQuery): Promise<Listed> {
+/** The names of a record's members. */
+function namesWith({ names }: Selection, include: readonly Include[] = []): readonly string[] {
+	return include.length === 0 ? names : [...names, ...include.map(({ relation }) => relation.name)]
+}
+
+function totalOf(
+	total: number | undefined,
+	max = Number.POSITIVE_INFINITY,
+): Pick<PageMeta, 'total' | 'more'> {
+	if (total === undefined) return {}
+	return total > max ? { total: max, more: true } : { total }
+}
+
+async function readPage(
+	plan: CrudPlan,
+	{ include: _, ...query }: CrudQuery,
+	more: Related | undefined,
+): Promise<Listed> {
+	const { model, maxPageBytes } = plan
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })
 	// An application's own model may ignore `maxBytes`.
 	refuseLarger(page.json, maxPageBytes, page.next)
-	return page
+	if (more === undefined) return page
+	return { ...page, json: await completeWithin(plan, more, page.json) }
 }
 
 export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
@@ -131,8 +159,28 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
 	const key = modelId(view, id, scope)
-	const read = () => model.read(key, withNeeded(view), scope.where)
-	return presentRecord(view, key, (await translateModelErrors(view, 'read', read, scope)) ?? 'missing')
+	const { plan } = view[FACTS]
+	const more = view[STATE].include.length === 0 ? undefined : await recordRelated(view, true)
+	const read = () => model.read(key, more?.selection ?? withNeeded(view), scope.where)
+	const record = await translateModelErrors(view, 'read', read, scope)
+	if (record === undefined) throw NOT_FOUND
+	if (more === undefined) return recordOf(view, key, record.json, record.version)
+	const json = await translateModelErrors(view, 'read', () => completeWithin(plan, more, record.json))
+	return recordOf(view, key, json, record.version)
+}
+
+/** @throws ModelError `too_large` */
+async function completeWithin(plan: CrudPlan, more: Related, json: string): Promise<string> {
+	const completed = await complete(plan, more, json)
+	refuseLarger(completed, plan.maxPageBytes)
+	return completed
+}
+
+/** The related records that the request includes in one record; `undefined` for none. */
+function recordRelated(view: CrudView, embeds: boolean): Promise<Related> | undefined {
+	const { include } = view[STATE]
+	if (include.length === 0) return undefined
+	return related(view, { where: undefined, order: [], include }, withNeeded(view), embeds)
 }
 
 export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
@@ -146,13 +194,25 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
 	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
-	const create = () => model.create(all, withNeeded(view))
+	const more = await recordRelated(view, false)
+	const create = () => model.create(all, more?.selection ?? withNeeded(view))
 	const created = await translateModelErrors(view, 'create', create, scope, values)
 	const state = view[STATE]
 	const isPlain = view[FACTS].plan.keys.length === 1
 	if (!Object.isFrozen(state))
 		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
-	return recordOf(view, created.id, created.json, created.version)
+	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
+}
+
+/** The JSON of a change with its related records. @throws RestError `outcome_unknown`: the change is made already */
+async function completed(view: CrudView, json: string, more: Related | undefined): Promise<string> {
+	if (more === undefined) return json
+	try {
+		return await complete(view[FACTS].plan, more, json)
+	} catch (cause) {
+		const message = 'The change was made, but the related records could not be read: read the record again'
+		throw new RestError('outcome_unknown', message, { cause })
+	}
 }
 
 /** Leaves out fields set to their default: a new record gets the defaults of missing fields. */
@@ -206,15 +266,18 @@ export async function changeWithin(
 	const { version } = view[STATE]
 	const { where } = scope
 	refuseLeaving(changes, scope)
+	const more = await recordRelated(view, false)
+	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
-		const update = () => model.update(key, changes, withNeeded(view), { where, version })
-		return presentRecord(view, key, await translateModelErrors(view, operation, update, scope, changes))
+		const update = () => model.update(key, changes, selection, { where, version })
+		const changed = await translateModelErrors(view, operation, update, scope, changes)
+		return presentRecord(view, key, changed, more)
 	}
 	// Nothing to change: the record keeps its version.
-	const read = () => model.read(key, withNeeded(view), where)
+	const read = () => model.read(key, selection, where)
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
-	return presentRecord(view, key, isStale ? 'stale' : record)
+	return presentRecord(view, key, isStale ? 'stale' : record, more)
 }
 
 export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
@@ -226,15 +289,22 @@ export async function removeWithin(view: CrudView, id: string, scope: Scope): Pr
 	const { model } = view[FACTS].plan
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
-	const remove = () => model.delete(key, withNeeded(view), { where: scope.where, version })
-	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope))
+	const more = await recordRelated(view, false)
+	const remove = () => model.delete(key, more?.selection ?? withNeeded(view), { where: scope.where, version })
+	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope), more)
 }
 
 /** @throws RestError `not_found` or `precondition_failed` for an absent record */
-function presentRecord(view: CrudView, key: string, record: Found | Absent): CrudRecord {
+async function presentRecord(
+	view: CrudView,
+	key: string,
+	record: Found | Absent,
+	more?: Related,
+): Promise<CrudRecord> {
 	if (record === 'missing') throw NOT_FOUND
 	if (record === 'stale') throw new RestError('precondition_failed')
-	return recordOf(view, key, record.json, record.version)
+	const json = more === undefined ? record.json : await completed(view, record.json, more)
+	return recordOf(view, key, json, record.version)
 }
 
 /** The client's selection, and the fields that a subclass needs. */

@@ -5,6 +5,7 @@ import type { CrudField } from './fields.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { CrudOperation, CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import type { Include } from './relations/include.ts'
 import type { WrittenValues } from './write.ts'
 
 export const FACTS: unique symbol = Symbol('verbena.crud')
@@ -28,6 +29,8 @@ export interface CrudFacts {
 /** Parameters and results of one request, without its id and values. The shared handler's state is frozen. */
 export interface RequestState {
 	readonly selection: Selection
+	/** The related records in the record. */
+	readonly include: readonly Include[]
 	/** Fields named by `needs()`. */
 	needed: readonly CrudField[]
 	/** The version that the record must have for a change. */

@@ -10,6 +10,7 @@ export const PARAMETERS = [
 	'count',
 	'filter',
 	'search',
+	'include',
 ] as const
 
 /** Members of a filter that hold other filters. Conditions on a field with one of these names go next to `filter`. */
@@ -25,4 +26,6 @@ export interface PageMeta {
 	readonly next: string | null
 	/** How many records match, over all pages; present when they were counted. */
 	readonly total?: number
+	/** True if more records match than `total`, the number up to which the client asked to count. */
+	readonly more?: true
 }

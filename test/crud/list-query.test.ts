@@ -94,7 +94,7 @@ describe('crud/list-query: pages', (test) => {
 		['offset=-1', '400 offset must be a whole number from 0 up'],
 		['offset=9007199254740993', '400 offset must be at most 9007199254740991'],
 		['offset=0&cursor=x', "400 offset can't be combined with cursor"],
-		['count=all', '400 count must be exact'],
+		['count=all', '400 count must be exact, or the number up to which is counted'],
 		['cursor=', '400 cursor is malformed: take it from meta.next'],
 		['cursor=!', '400 cursor is malformed: take it from meta.next'],
 		['cursor=eyJhIjoxfQ', '400 cursor is malformed: take it from meta.next'],
