@@ -16,7 +16,8 @@ import type { Server } from './mysql2/server.ts'
 
 const QUOTING = { quote: quoteName }
 
-export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Table, lru: Lru): Dialect {
+export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
+	const { returnsInserted, returnsDeleted, schema, foldsNames } = server
 	const name = tableName(QUOTING, table)
 	const lists = new Lists(recordOf, isKeyed(table), lru)
 	return {
@@ -31,6 +32,8 @@ export function dialectOf({ returnsInserted, returnsDeleted }: Server, table: Ta
 		takesReads: `select 1 from ${name} limit 0`,
 		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${name} limit 0)`,
 		insertNothing: ' () values ()',
+		defaultSchema: schema,
+		foldsNames,
 		quote: quoteName,
 		placeholder: (_, column) => (column === undefined ? '?' : mysqlColumn(column).sql.placeholder),
 		placeholderOf: (value, column) => mysqlColumn(column).sql.placeholderOf?.(value),

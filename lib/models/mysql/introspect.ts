@@ -76,7 +76,7 @@ export async function describe(
 	const indexes = await ask(INDEXES)
 	const constraints = [
 		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
-		...grouped(await ask(FOREIGN_KEYS), () => 'foreign_key'),
+		...foreignKeys(await ask(FOREIGN_KEYS)),
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
@@ -112,7 +112,8 @@ const UPDATABLE = `${VIEW} and is_updatable = 'YES'`
 const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
 
-const FOREIGN_KEYS = `select constraint_name, column_name from information_schema.key_column_usage
+const FOREIGN_KEYS = `select constraint_name, column_name, referenced_table_schema, referenced_table_name,
+	referenced_column_name from information_schema.key_column_usage
 	where ${ofTable('')} and referenced_table_name is not null order by constraint_name, ordinal_position`
 
 /** MySQL's `check_constraints` doesn't have the table's name, so it is joined. */
@@ -149,6 +150,17 @@ function grouped(
 		if (column !== null) columns.push(String(column))
 	}
 	return Array.from(groups, ([name, columns]) => ({ name, kind: kindOf(name), columns }))
+}
+
+/** A row has the constraint's name, a column, and the schema, table and column that it refers to. */
+function foreignKeys(rows: readonly (readonly unknown[])[]): readonly Constraint[] {
+	const constraints = grouped(rows, () => 'foreign_key')
+	return constraints.map((constraint) => {
+		const own = rows.filter(([name]) => String(name) === constraint.name)
+		const [, , schema, name] = own[0] ?? []
+		const columns = own.map((row) => String(row[4]))
+		return { ...constraint, target: { schema: String(schema), name: String(name), columns } }
+	})
 }
 
 /**

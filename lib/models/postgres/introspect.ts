@@ -46,7 +46,9 @@ export function introspect(
 		constraints: [
 			...constraints.flatMap((constraint) => {
 				const kind = KINDS[constraint.kind]
-				return kind === undefined ? [] : { name: constraint.name, kind, columns: columnsOf(constraint) }
+				if (kind === undefined) return []
+				const { name, target } = constraint
+				return { name, kind, columns: columnsOf(constraint), ...(target === null ? {} : { target }) }
 			}),
 			...own.flatMap((column) => domainChecks(column, types)),
 		],

@@ -98,6 +98,10 @@ export interface Dialect {
 	readonly comparesRows: boolean
 	/** Whether a trigger or a policy can skip a change without an error. */
 	readonly skipsSilently: boolean
+	/** The schema of tables whose `schema` is `undefined`; left out if the catalog never names it. */
+	readonly defaultSchema?: string | undefined
+	/** Whether names of tables and schemas ignore case. */
+	readonly foldsNames?: boolean
 	/** Quotes an identifier; the name may have any characters. */
 	quote(name: string): string
 	/** The placeholder of the n-th value, from 1; with a cast if the database can't infer the type. */

@@ -99,7 +99,10 @@ export class LiveTable {
 		const retyped = subject.table.columns.filter(
 			({ name, sqlType }) => present.has(name) && present.get(name) !== sqlType,
 		)
-		if (gone.length + back.length + retyped.length === 0) return undefined
+		if (gone.length + back.length + retyped.length === 0) {
+			this.subject = { ...subject, table: { ...subject.table, constraints: table.constraints } }
+			return undefined
+		}
 		const absent = opened.columns.filter(({ name }) => !present.has(name)).map(({ name }) => name)
 		this.subject = subjectOf(table, subject.dialect, new Set(absent))
 		this.plans = plansOf(this.subject)
@@ -112,11 +115,17 @@ export class LiveTable {
 	}
 }
 
+/** The table of a model; `undefined` unless it is an SQL model. */
+export function liveTableOf(model: Model): LiveTable | undefined {
+	const live: unknown = Reflect.get(model, LIVE)
+	return live instanceof LiveTable ? live : undefined
+}
+
 /** Whether two models are tables of one database, over the same pool. */
 export function areTogether(live: LiveTable, model: Model): boolean {
-	const other: unknown = Reflect.get(model, LIVE)
+	const other = liveTableOf(model)
 	// All models of a database share one cache.
-	return other instanceof LiveTable && other.subject.dialect.lru === live.subject.dialect.lru
+	return other !== undefined && other.subject.dialect.lru === live.subject.dialect.lru
 }
 
 function subjectOf(table: Table, dialect: Dialect, gone: ReadonlySet<string>): Subject {

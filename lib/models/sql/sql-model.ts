@@ -16,6 +16,7 @@ import type {
 	Listed,
 	ListQuery,
 	Model,
+	Reference,
 	Selection,
 	Values,
 } from '../model.ts'
@@ -24,10 +25,11 @@ import { hasLinks, writeCondition } from './condition.ts'
 import { type Dialect, type ListParts, Sql } from './dialect.ts'
 import type { Driver } from './driver.ts'
 import { writeAfter } from './keyset.ts'
-import { areTogether, LiveTable, type Reopen } from './live-table.ts'
+import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
+import { referencesTo } from './references.ts'
 import { Runner, Timeout } from './runner.ts'
 import { LIVE, type Subject } from './subject.ts'
 import { ALIAS, columnOf, isGiven, type Table, tableName, valuesOfId } from './table.ts'
@@ -179,6 +181,11 @@ export class SqlModel implements Model {
 		if (!needsChanges || rows.length > 0) return
 		this.#runner.driver.renew?.()
 		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
+	}
+
+	references(other: Model): readonly Reference[] {
+		const live = liveTableOf(other)
+		return live !== undefined && areTogether(this.#live, other) ? referencesTo(this.#live, live) : []
 	}
 
 	joins(other: Model): boolean {

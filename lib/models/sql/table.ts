@@ -22,6 +22,17 @@ export interface Constraint {
 	/** As it appears in the database's errors. */
 	readonly name: string
 	readonly kind: 'primary' | 'unique' | 'foreign_key' | 'check'
+	/** Of a view: without the columns that it lacks. */
+	readonly columns: readonly string[]
+	/** Of a foreign key: what it refers to. `undefined` if unknown, or if values are compared in another way than by `=`. */
+	readonly target?: Target | undefined
+}
+
+/** The columns that a foreign key refers to, in the order of the key. */
+export interface Target {
+	/** `undefined` for the default schema. */
+	readonly schema: string | undefined
+	readonly name: string
 	readonly columns: readonly string[]
 }
 

@@ -19,6 +19,8 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		comparesRows: true,
 		skipsSilently: true,
 		insertNothing: ' default values',
+		defaultSchema: 'main',
+		foldsNames: true,
 		quote: ansiQuoted,
 		placeholder: () => '?',
 		bind: bound,

@@ -107,6 +107,8 @@ function tableBehind(
 	)
 	const body = String(sql)
 		.replace(/^.*?\bas\b/is, '')
+		// A selected column may have the name of another table.
+		.replace(/^.*?\bfrom\b/is, '')
 		.toLowerCase()
 	const words = new Set(body.match(/[\p{L}\p{N}_$]+/gu))
 	const named = listingsBy(query).filter(
@@ -156,16 +158,32 @@ function constraintsOf(query: Query, { name, schema }: Listing, primary: readonl
 		const named = columns.flatMap(([column]) => (typeof column === 'string' ? [column] : []))
 		constraints.push({ name: String(index), kind: 'unique', columns: named })
 	}
-	const foreign = new Map<string, string[]>()
-	for (const [id, column] of query(
-		'select id, "from" from pragma_foreign_key_list(?, ?) order by id, seq',
+	return [...constraints, ...foreignKeys(query, { name, schema })]
+}
+
+function foreignKeys(query: Query, { name, schema }: Pick<Listing, 'name' | 'schema'>): Constraint[] {
+	const groups = new Map<unknown, (readonly unknown[])[]>()
+	for (const [id, ...row] of query(
+		'select id, "from", "to", "table" from pragma_foreign_key_list(?, ?) order by id, seq',
 		name,
 		schema,
 	)) {
-		foreign.set(String(id), [...(foreign.get(String(id)) ?? []), String(column)])
+		groups.set(id, [...(groups.get(id) ?? []), row])
 	}
-	for (const columns of foreign.values()) constraints.push({ name: '', kind: 'foreign_key', columns })
-	return constraints
+	return Array.from(groups.values(), (rows) => {
+		const table = String(rows[0]?.[2])
+		const infos = infosOf(query, { schema, name: table })
+		// Names are as the key was declared, in any case; without names, it refers to the primary key.
+		const named = (to: unknown) => infos.find((info) => isSame(info.name, String(to)))?.name
+		const to = rows.map(([, to]) => (to === null ? undefined : named(to)))
+		const columns = rows.every(([, to]) => to === null) ? primaryOf(infos) : to
+		return {
+			name: '',
+			kind: 'foreign_key',
+			columns: rows.map(([from]) => String(from)),
+			target: { schema, name: table, columns: columns.filter((column) => column !== undefined) },
+		}
+	})
 }
 
 /** A table or view, as `pragma_table_list` describes it. */
@@ -213,7 +231,6 @@ function listingsBy(query: Query): Listing[] {
 /** @throws TypeError for an unknown table; the message suggests a similar one, or lists all */
 export function findListing(driver: SqliteDriver, name: string): Listing {
 	const all = listings(driver)
-	const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 	const found =
 		all.find((listing) => isSame(listing.name, name)) ??
 		all.find((listing) => isSame(`${listing.schema}.${listing.name}`, name))
@@ -223,6 +240,10 @@ export function findListing(driver: SqliteDriver, name: string): Listing {
 	)
 	const hint = names.length === 0 ? '; the database has none' : nearest(name, names)
 	throw new TypeError(`there is no table or view ${JSON.stringify(name)}${hint}`)
+}
+
+function isSame(a: string, b: string): boolean {
+	return a.toLowerCase() === b.toLowerCase()
 }
 
 /** The primary key; empty if there is none that can be a model's key. */
@@ -241,7 +262,7 @@ function queryBy(driver: SqliteDriver): Query {
 	return (text, ...values) => driver.run({ text, values, writes: false }).rows
 }
 
-function infosOf(query: Query, { schema, name }: Listing): Info[] {
+function infosOf(query: Query, { schema, name }: Pick<Listing, 'schema' | 'name'>): Info[] {
 	const rows = query(
 		'select name, type, "notnull", dflt_value, pk, hidden from pragma_table_xinfo(?, ?) where hidden <> 1 order by cid',
 		name,

@@ -67,6 +67,12 @@ export interface CatalogConstraint {
 	readonly kind: string
 	/** Column numbers. */
 	readonly columns: readonly number[] | null
+	/** Of a foreign key; null if it isn't compared by `=`, and for the copies that the server makes for partitions of the target. */
+	readonly target: {
+		readonly schema: string
+		readonly name: string
+		readonly columns: readonly string[]
+	} | null
 	/** Whether it applies to all rows and to the columns themselves: not a partial index, and not one on expressions. */
 	readonly isWhole: boolean
 }
@@ -99,6 +105,9 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
  * A view is writable if all three of `INSERT`, `UPDATE` and `DELETE` (28) are possible; views with rules aren't, because a
  * rule may lack `returning`. `traced` follows each column of such a view down to a table, or to a view with `instead of
  * insert` triggers (bits 68). An entry of the view's own select list is in two braces; escaped ones are parts of names.
+ *
+ * A foreign key to a partitioned table has copies for each of its partitions: a constraint whose parent refers to another
+ * table. A key over periods compares them by `&&`.
  */
 const CATALOG = `with recursive own as (
 	select a.* from pg_catalog.pg_attribute a
@@ -154,14 +163,22 @@ const CATALOG = `with recursive own as (
 ), relations(oid) as (
 	select unnest($1::oid[]) union select oid from origins where oid is not null
 ), constrained as (
-	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole
-	from pg_catalog.pg_constraint where conrelid in (select oid from relations) and contype in ('p', 'u', 'f', 'c', 'x')
+	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole, (
+		select json_build_object('schema', n.nspname, 'name', c.relname, 'columns', (
+			select json_agg(a.attname order by f.at) from unnest(confkey) with ordinality f(number, at)
+			join pg_catalog.pg_attribute a on a.attrelid = confrelid and a.attnum = f.number))
+		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = confrelid
+		and not exists (select from pg_catalog.pg_constraint p where p.oid = k.conparentid and p.confrelid <> k.confrelid)
+		and not exists (select from pg_catalog.pg_operator o where o.oid = any(k.conpfeqop) and o.oprname <> '=')
+	) as target
+	from pg_catalog.pg_constraint k
+	where conrelid in (select oid from relations) and contype in ('p', 'u', 'f', 'c', 'x')
 	union all select i.indrelid, c.relname, 'u', case when 0 = any(i.indkey::int2[])
 		then (select array_agg(distinct d.refobjsubid::int2) from pg_catalog.pg_depend d
 			where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = i.indexrelid
 			and d.refobjid = i.indrelid and d.refobjsubid > 0)
 		else (i.indkey::int2[])[0:i.indnkeyatts - 1] end,
-		i.indpred is null and i.indexprs is null and i.indisvalid
+		i.indpred is null and i.indexprs is null and i.indisvalid, null
 	from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
 	where i.indrelid in (select oid from relations) and i.indisunique
 	and not exists (select from pg_catalog.pg_constraint k where k.conindid = i.indexrelid
@@ -193,7 +210,7 @@ select json_build_object(
 		'tableSchema', nspname, 'tableName', relname, 'place', place, 'column', attname, 'defaultSql', default_sql,
 		'isGenerated', fixed)), '[]') from origins),
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
-		'kind', kind, 'columns', columns, 'isWhole', whole)), '[]') from constrained))::text`
+		'kind', kind, 'columns', columns, 'isWhole', whole, 'target', target)), '[]') from constrained))::text`
 
 /** All tables and views except system tables. */
 export async function readRelations(driver: Driver): Promise<Relations> {
