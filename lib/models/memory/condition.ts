@@ -1,9 +1,10 @@
 /** Compiles conditions to predicates, with SQL's three-valued logic: a comparison with null is neither true nor false. */
-import type { Comparison, Condition, FieldType } from '../model.ts'
+import type { Comparison, Condition, FieldType, Link } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { identityOf } from './json.ts'
+import { follow, linkedTo, type Source } from './links.ts'
 import type { Store } from './store.ts'
-import { comparisonOf, formOf, type Stored } from './stored.ts'
+import { comparisonOf, formOf, type Row, type Stored } from './stored.ts'
 
 /** Whether a record matches a condition; `undefined` is SQL's unknown. */
 type Test = (values: readonly Stored[]) => boolean | undefined
@@ -16,6 +17,12 @@ const ORDERED: Readonly<Record<Ordered, (order: number) => boolean>> = {
 	gte: (order) => order >= 0,
 	lt: (order) => order < 0,
 	lte: (order) => order <= 0,
+}
+
+const COMPARED: Readonly<Record<Comparison, (order: number) => boolean>> = {
+	...ORDERED,
+	eq: (order) => order === 0,
+	ne: (order) => order !== 0,
 }
 
 const MATCHES = {
@@ -33,21 +40,32 @@ const MATCHES = {
  */
 export function filterOf(
 	condition: Condition | undefined,
-	store: Store,
+	source: Source,
 ): (values: readonly Stored[]) => boolean {
 	if (condition === undefined) return () => true
-	const test = testOf(condition, store)
+	const test = testOf(condition, source)
 	return (values) => test(values) === true
 }
 
-function testOf(condition: Condition, store: Store): Test {
+/** Returns a function that finds a record's related ones, by key. @throws as `filterOf` */
+export function relatedBy(
+	link: Link,
+	where: Condition | undefined,
+	source: Source,
+): (values: readonly Stored[]) => readonly Row[] {
+	const target = linkedTo(link.model, source)
+	return follow(link, source, target, filterOf(where, target))
+}
+
+function testOf(condition: Condition, source: Source): Test {
+	const { store } = source
 	switch (condition.op) {
 		case 'and':
-			return combined(condition.terms, false, store)
+			return combined(condition.terms, false, source)
 		case 'or':
-			return combined(condition.terms, true, store)
+			return combined(condition.terms, true, source)
 		case 'not':
-			return not(testOf(condition.term, store))
+			return not(testOf(condition.term, source))
 		case 'null': {
 			const index = store.indexOf(condition.field)
 			return (values) => (values[index] === null) === condition.value
@@ -64,16 +82,17 @@ function testOf(condition: Condition, store: Store): Test {
 		case 'ne':
 			return not(oneOf(condition.field, [condition.value], store))
 		case 'some':
+			return someOf(condition, source)
 		case 'count':
-			throw new TypeError(`${store.name} joins no other model`)
+			return countOf(condition, source)
 		default:
 			return compared(condition.op, condition.field, condition.value, store)
 	}
 }
 
 /** `and` or `or`: the first term with the result `decisive` decides. */
-function combined(terms: readonly Condition[], decisive: boolean, store: Store): Test {
-	const tests = terms.map((term) => testOf(term, store))
+function combined(terms: readonly Condition[], decisive: boolean, source: Source): Test {
+	const tests = terms.map((term) => testOf(term, source))
 	return (values) => {
 		let answer: boolean | undefined = !decisive
 		for (const test of tests) {
@@ -90,6 +109,19 @@ function not(test: Test): Test {
 		const found = test(values)
 		return found === undefined ? undefined : !found
 	}
+}
+
+function someOf({ link, where, fails }: Extract<Condition, { op: 'some' }>, source: Source): Test {
+	const related = relatedBy(link, where, source)
+	if (fails === undefined) return (values) => related(values).length > 0
+	const holds = filterOf(fails, linkedTo(link.model, source))
+	return (values) => related(values).some((row) => !holds(row.values))
+}
+
+function countOf({ link, where, compare, value }: Extract<Condition, { op: 'count' }>, source: Source): Test {
+	const related = relatedBy(link, where, source)
+	const holds = COMPARED[compare]
+	return (values) => holds(related(values).length - value)
 }
 
 function compared(op: Ordered, name: string, given: unknown, store: Store): Test {

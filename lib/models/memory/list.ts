@@ -1,9 +1,10 @@
 /** Lists of a `MemoryModel`: filters, sorts, cuts out the page after a cursor, and makes the next cursor. */
-import type { Listed, ListQuery, Order } from '../model.ts'
+import type { Field, Listed, ListQuery, Order } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
-import { filterOf } from './condition.ts'
+import { filterOf, relatedBy } from './condition.ts'
 import { exactJson } from './json.ts'
-import type { Layer, Store } from './store.ts'
+import { linkedTo, type Source } from './links.ts'
+import type { Layer } from './store.ts'
 import { comparisonOf, formOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
 
 /** Sorted rows. Rows ordered by key are kept in ascending order, and read backwards for descending order. */
@@ -12,24 +13,28 @@ interface Ordered {
 	readonly isReversed: boolean
 }
 
+/** A term of an order. */
+interface Term {
+	readonly field: Field
+	readonly descending: boolean
+	readonly compare: (a: Stored, b: Stored) => number
+	/** A record's value. */
+	valueOf(values: readonly Stored[]): Stored
+}
+
 /** Returns a page. `write` writes a record's JSON. */
-export function list(
-	query: ListQuery,
-	store: Store,
-	layer: Layer,
-	write: (values: readonly Stored[]) => string,
-): Listed {
-	const order = rowOrderOf(query.order, store)
-	const ordered = orderedRows(query, order, store, layer)
+export function list(query: ListQuery, source: Source, write: (values: readonly Stored[]) => string): Listed {
+	const terms = query.order.map((term) => termOf(term, source))
+	const ordered = orderedRows(query, terms, source)
 	const { length } = ordered.rows
-	const start =
-		query.after === undefined ? query.offset : startAfter(ordered, query.after, query.order, order, store)
+	const start = query.after === undefined ? query.offset : startAfter(ordered, query.after, terms)
 	const end = Math.min(start + query.limit, length)
 	const json = pageOf(ordered, start, end, query, write)
 	const follows = start < end && end < length
-	const next = follows ? cursorOf(valuesAt(ordered, end - 1), query, store) : undefined
+	const next = follows ? cursorOf(valuesAt(ordered, end - 1), terms, query) : undefined
 	refuseLarger(json, query.maxBytes, next)
-	return { json, next, total: query.total ? length : undefined }
+	const { maxTotal = length } = query
+	return { json, next, total: query.total ? Math.min(length, maxTotal + 1) : undefined }
 }
 
 /** Stops as soon as the page is too large. */
@@ -52,22 +57,40 @@ function pageOf(
 	return `[${parts.join(',')}]`
 }
 
-function orderedRows({ where, order }: ListQuery, compare: RowOrder, store: Store, layer: Layer): Ordered {
+function orderedRows({ where, order }: ListQuery, terms: readonly Term[], source: Source): Ordered {
+	const { store, layer } = source
 	const [first] = order
 	const isByKey =
 		first === undefined ||
 		(store.keys.length > 0 &&
 			store.keys.every(
-				({ name }, at) => order[at]?.field === name && order[at]?.descending === first.descending,
+				({ name }, at) =>
+					order[at]?.field === name && !isRelated(order[at]) && order[at]?.descending === first.descending,
 			))
 	const isReversed = isByKey && first?.descending === true
-	const name = order.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join()
-	const sorted = isByKey ? layer.rows() : layer.sorted(name, where === undefined ? compare : undefined)
-	if (where === undefined) return { rows: sorted ?? [], isReversed }
-	const fits = filterOf(where, store)
+	const compare = rowOrderOf(terms)
+	const sorted = isByKey ? layer.rows() : sortedRows(order, where === undefined ? compare : undefined, layer)
+	if (where === undefined && sorted !== undefined) return { rows: sorted, isReversed }
+	const fits = filterOf(where, source)
 	const found = (sorted ?? layer.rows()).filter(({ values }) => fits(values))
 	if (sorted === undefined) found.sort((a, b) => compare(a.values, b.values))
 	return { rows: found, isReversed }
+}
+
+/** All rows in an order, from the layer's cache; `undefined` if they aren't cached and there is no `compare` to sort by. */
+function sortedRows(
+	order: readonly Order[],
+	compare: RowOrder | undefined,
+	layer: Layer,
+): readonly Row[] | undefined {
+	// Changes of other models' records wouldn't clear the cache.
+	if (order.some(isRelated)) return undefined
+	const name = order.map(({ field, descending }) => `${descending ? '-' : '+'}${field}`).join()
+	return layer.sorted(name, compare)
+}
+
+function isRelated(term: Order | undefined): boolean {
+	return term?.via !== undefined && term.via.length > 0
 }
 
 function valuesAt({ rows, isReversed }: Ordered, at: number): readonly Stored[] {
@@ -75,49 +98,76 @@ function valuesAt({ rows, isReversed }: Ordered, at: number): readonly Stored[] 
 }
 
 /** Index of the first row after a record with these values, whether or not that record still exists. */
-function startAfter(
-	ordered: Ordered,
-	after: readonly unknown[],
-	terms: readonly Order[],
-	compare: RowOrder,
-	store: Store,
-): number {
-	const values: Stored[] = []
-	for (const [at, { field }] of terms.entries()) {
+function startAfter(ordered: Ordered, after: readonly unknown[], terms: readonly Term[]): number {
+	const values = terms.map(({ field }, at): Stored => {
 		const value = after[at] ?? null
-		values[store.indexOf(field)] = value === null ? null : formOf(value, store.field(field))
+		return value === null ? null : formOf(value, field)
+	})
+	const isBefore = (row: readonly Stored[]) => {
+		for (const [at, term] of terms.entries()) {
+			const order = compareBy(term, term.valueOf(row), values[at] ?? null)
+			if (order !== 0) return order < 0
+		}
+		return true
 	}
-	return partitionPoint(ordered.rows.length, (at) => compare(valuesAt(ordered, at), values) <= 0)
+	return partitionPoint(ordered.rows.length, (at) => isBefore(valuesAt(ordered, at)))
 }
 
 /** Checks the length of each text before writing it. */
-function cursorOf(values: readonly Stored[], { order, maxBytes }: ListQuery, store: Store): string {
-	const exact = order.map(({ field }) => {
-		const value = values[store.indexOf(field)] ?? null
+function cursorOf(values: readonly Stored[], terms: readonly Term[], { maxBytes }: ListQuery): string {
+	const exact = terms.map((term) => {
+		const value = term.valueOf(values)
 		if (maxBytes !== undefined && typeof value === 'string' && value.length > maxBytes)
 			throw new ModelError('too_large')
-		return exactJson(value, store.field(field))
+		return exactJson(value, term.field)
 	})
 	return `[${exact.join(',')}]`
 }
 
-/** Comparator of rows by several terms. Nulls come last in both directions. */
-function rowOrderOf(order: readonly Order[], store: Store): RowOrder {
-	const terms = order.map(({ field, descending }) => ({
-		index: store.indexOf(field),
-		compare: comparisonOf(store.field(field).type),
-		descending,
-	}))
+/** Comparator of rows by several terms. */
+function rowOrderOf(terms: readonly Term[]): RowOrder {
 	return (a, b) => {
-		for (const { index, descending, compare } of terms) {
-			const [left = null, right = null] = [a[index], b[index]]
-			if (left === null || right === null) {
-				if (left === right) continue
-				return left === null ? 1 : -1
-			}
-			const compared = compare(left, right)
-			if (compared !== 0) return descending ? -compared : compared
+		for (const term of terms) {
+			const order = compareBy(term, term.valueOf(a), term.valueOf(b))
+			if (order !== 0) return order
 		}
 		return 0
+	}
+}
+
+/** Nulls come last in both directions. */
+function compareBy({ compare, descending }: Term, left: Stored, right: Stored): number {
+	if (left === null || right === null) {
+		if (left === right) return 0
+		return left === null ? 1 : -1
+	}
+	const order = compare(left, right)
+	return descending ? -order : order
+}
+
+function termOf({ field: name, descending, via = [] }: Order, source: Source): Term {
+	const steps: ((values: readonly Stored[]) => readonly Row[])[] = []
+	let last = source
+	for (const { link, where } of via) {
+		steps.push(relatedBy(link, where, last))
+		last = linkedTo(link.model, last)
+	}
+	const index = last.store.indexOf(name)
+	const field = last.store.field(name)
+	const term = { field, descending, compare: comparisonOf(field.type) }
+	if (steps.length === 0) return { ...term, valueOf: (values) => values[index] ?? null }
+	const found = new Map<readonly Stored[], Stored>()
+	return {
+		...term,
+		valueOf(values) {
+			let value = found.get(values)
+			if (value === undefined) {
+				let row: readonly Stored[] | undefined = values
+				for (const related of steps) row = row && related(row)[0]?.values
+				value = row?.[index] ?? null
+				found.set(values, value)
+			}
+			return value
+		},
 	}
 }

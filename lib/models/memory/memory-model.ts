@@ -16,6 +16,7 @@ import type {
 	Listed,
 	ListQuery,
 	Model,
+	Reference,
 	Selection,
 	Values,
 } from '../model.ts'
@@ -23,6 +24,7 @@ import { ModelError } from '../model-error.ts'
 import { filterOf } from './condition.ts'
 import { fieldsOf, type MemoryField } from './declared.ts'
 import { writerOf } from './json.ts'
+import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
 import { Mutex } from './mutex.ts'
 import { type Layer, Store } from './store.ts'
@@ -35,6 +37,9 @@ class LayerModel implements Model {
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
 	readonly readOnly: boolean
+	/** @internal */
+	readonly [RECORDS]: Source
+	readonly #source: Source
 	readonly #store: Store
 	readonly #layer: Layer
 	readonly #writers = new WeakMap<Selection, (values: readonly Stored[]) => string>()
@@ -50,27 +55,30 @@ class LayerModel implements Model {
 		this.readOnly = readOnly || store.keys.length === 0
 		this.#store = store
 		this.#layer = layer
+		const records = { store, layer }
+		this.#source = { ...records, asked: records }
+		this[RECORDS] = this.#source
 		this.#mutex = new Mutex(timeoutSeconds)
 		this.#timeoutSeconds = timeoutSeconds
 	}
 
 	async list(query: ListQuery): Promise<Listed> {
 		this.#checkOpen()
-		return list(query, this.#store, this.#layer, this.#writer(query.selection))
+		return list(query, this.#source, this.#writer(query.selection))
 	}
 
 	async count(where: Condition | undefined): Promise<number> {
 		this.#checkOpen()
 		const rows = this.#layer.rows()
 		if (where === undefined) return rows.length
-		const fits = filterOf(where, this.#store)
+		const fits = filterOf(where, this.#source)
 		return rows.reduce((count, { values }) => (fits(values) ? count + 1 : count), 0)
 	}
 
 	async read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		this.#checkOpen()
 		const row = this.#layer.row(id)
-		if (row === undefined || !filterOf(where, this.#store)(row.values)) return undefined
+		if (row === undefined || !filterOf(where, this.#source)(row.values)) return undefined
 		return this.#found(row, selection)
 	}
 
@@ -114,6 +122,20 @@ class LayerModel implements Model {
 		})
 	}
 
+	references(other: Model): readonly Reference[] {
+		const target = recordsOf(other)?.store
+		return this.#store.references
+			.filter(({ store }) => store === target)
+			.map(({ fields, store }) => ({
+				fields: fields.map(({ name }) => name),
+				to: store.keys.map(({ name }) => name),
+			}))
+	}
+
+	joins(other: Model): boolean {
+		return recordsOf(other) !== undefined
+	}
+
 	async #change<T>(work: () => T): Promise<T> {
 		if (this.readOnly) throw new TypeError(`${this.#store.name} can only be read`)
 		return this.#mutex.run(() => {
@@ -130,7 +152,7 @@ class LayerModel implements Model {
 
 	#guarded(id: string, selection: Selection, guard: Guard): Row | Absent {
 		const row = this.#layer.row(id)
-		if (row === undefined || !filterOf(guard.where, this.#store)(row.values)) return 'missing'
+		if (row === undefined || !filterOf(guard.where, this.#source)(row.values)) return 'missing'
 		if (guard.version !== undefined && guard.version !== this.#version(row, selection)) return 'stale'
 		return row
 	}
