@@ -1,7 +1,8 @@
 /** Conditions through links, on the tables of any database. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Condition, Link, Model } from '../../lib/models/model.ts'
+import type { Condition, Link, Listed, ListQuery, Model } from '../../lib/models/model.ts'
+import { ModelError } from '../../lib/models/model-error.ts'
 
 /** Statements that create the tables and their records, in SQL that all databases understand. */
 export const LINK_TABLES: readonly string[] = [
@@ -209,5 +210,64 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 			assert.not.type(await inner.update('2', { name: 'Bob' }, selection, guard), 'string')
 			assert.equal(await idsOf(inner, where), [2])
 		})
+	})
+
+	test('lists for each of several conditions are those of each alone', async () => {
+		const { item, tag, looseTie } = models()
+		const fields = (...names: string[]) => ({ fields: names, names, version: undefined })
+		const base = { selection: fields('n', 'id'), where: undefined, offset: 0, after: undefined, total: false }
+		const asc = (field: string) => ({ field, descending: false })
+		const desc = (field: string) => ({ field, descending: true })
+		const people: Condition[] = [1, 2, 3, 4, 9].map((value) => ({ op: 'eq', field: 'person', value }))
+		people.push({ op: 'null', field: 'person', value: true }, { op: 'gte', field: 'id', value: 2 })
+		const many = Array.from({ length: 230 }, (_, value): Condition => ({ op: 'eq', field: 'person', value }))
+		const words: Condition[] = [{ op: 'null', field: 'word', value: true }, word('red'), word('none')]
+		const tagged: Link = { model: tag, fields: ['tag'], to: ['id'], isMany: false }
+		const tied: Condition[] = [
+			{ op: 'some', link: tagged, where: word('red') },
+			{ op: 'eq', field: 'tag', value: 2 },
+		]
+		const queries: readonly [Model, ListQuery, readonly Condition[]][] = [
+			[item, { ...base, order: [desc('id')], limit: 2 }, people],
+			[item, { ...base, order: [asc('n'), asc('id')], limit: 2 }, people],
+			[item, { ...base, order: [desc('n'), asc('id')], limit: 2, total: true }, people],
+			[item, { ...base, order: [asc('id')], limit: 2, offset: 1, total: true }, people],
+			[item, { ...base, order: [asc('id')], limit: 1, after: [1], total: true }, people],
+			[item, { ...base, order: [asc('n'), asc('id')], limit: 2, after: [null, 2] }, people],
+			[item, { ...base, order: [asc('id')], limit: 3, where: n('gt', 5), total: true }, people],
+			[item, { ...base, order: [asc('id')], limit: 2 }, many],
+			[tag, { ...base, selection: fields('word'), order: [asc('word'), asc('id')], limit: 2 }, words],
+			[looseTie, { ...base, selection: fields('id'), order: [asc('id')], limit: 2 }, tied],
+			[item, { ...base, order: [asc('id')], limit: 2 }, []],
+			[item, { ...base, order: [asc('id')], limit: 2 }, people.slice(0, 1)],
+		]
+		for (const [model, query, conditions] of queries) {
+			const expected: Listed[] = []
+			for (const condition of conditions) {
+				const where: Condition =
+					query.where === undefined ? condition : { op: 'and', terms: [query.where, condition] }
+				expected.push(await model.list({ ...query, where }))
+			}
+			assert.equal(await model.listEach?.(query, conditions), expected)
+		}
+	})
+
+	test('the bytes of all lists count together', async () => {
+		const { item } = models()
+		const [first, second]: Condition[] = [1, 2].map((value) => ({ op: 'eq', field: 'person', value }))
+		const query = {
+			...{ selection: SELECTION, where: undefined, order: [{ field: 'id', descending: false }], limit: 3 },
+			...{ offset: 0, after: undefined, total: false },
+		}
+		const conditions = [first, second] as Condition[]
+		const pages = (await item.listEach?.(query, conditions)) ?? []
+		const maxBytes = pages.reduce((sum, { json }) => sum + json.length, 0)
+		assert.equal(await item.listEach?.({ ...query, maxBytes }, conditions), pages)
+		try {
+			await item.listEach?.({ ...query, maxBytes: maxBytes - 1 }, conditions)
+			assert.unreachable()
+		} catch (error) {
+			assert.is(error instanceof ModelError && error.kind, 'too_large')
+		}
 	})
 }

@@ -56,6 +56,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
 		list: (sql, parts) => lists.write(sql, parts),
+		listEach: (sql, parts, wheres) => lists.writeEach(sql, parts, wheres),
 		listed: (rows, parts) => lists.read(rows, parts),
 		// Unknown column.
 		isOutdated: (error) => numberOf(error) === 1054,

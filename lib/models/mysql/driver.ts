@@ -114,7 +114,7 @@ export class MysqlDriver implements Driver {
 
 	/** Sends a statement, prepared if it has values. The caller destroys a connection that doesn't respond. */
 	#run(connection: Connection, statement: Statement): Promise<Rows> {
-		const { values, maxBytes } = statement
+		const { values, maxBytes, isOfLists } = statement
 		const sql = this.withSettings(statement)
 		if (!fits(sql, values, this.maxPacketBytes)) return Promise.reject(new ModelError('invalid'))
 		return this.#send((callback) => {
@@ -122,7 +122,7 @@ export class MysqlDriver implements Driver {
 			const send = (method: 'query' | 'execute', done: Callback): void => {
 				const options = optionsOf(sql, values)
 				if (maxBytes === undefined) connection[method](options, done)
-				else boundedRows(connection, connection[method](options), maxBytes, done)
+				else boundedRows(connection, connection[method](options), { maxBytes, isOfLists }, done)
 			}
 			if (values.length === 0) send('query', callback)
 			else if (isKept(statement) && staysPrepared(prepared, sql)) send('execute', callback)

@@ -22,6 +22,10 @@ const LARGE = 1000
 /** A column of the page of a table without a key: null in the row of an empty page, which only has the total. */
 const PRESENT = 'verbena present'
 
+/** Columns of a union of pages: the index of the condition, and the total. */
+const PLACE = quoteName('verbena place')
+const TOTAL = quoteName('verbena total')
+
 /**
  * Writes and reads lists of limit + 1 records: each record's JSON and cursor, and the total. Not by an aggregate:
  * MariaDB truncates aggregates at `group_concat_max_len`, and MySQL's JSON aggregates have no order.
@@ -57,6 +61,35 @@ export class Lists {
 		// Sorted by the subselect's columns: by the table's, the database would sort the texts again.
 		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
 		if (!isFar) writeLimit(sql, parts)
+	}
+
+	/**
+	 * Writes the lists for several conditions: a union of the pages' keys, so that the record's expression occurs once, and
+	 * the order of the rows is that of the statement.
+	 */
+	writeEach(sql: Sql, parts: ListParts, wheres: readonly ((sql: Sql) => void)[]): void {
+		const { expressions } = this.record(parts.selected)
+		const pages = this.#isKeyed ? 'p' : 'b'
+		const { key } = parts.table
+		sql.maxBytes = parts.maxBytes
+		sql.isOfLists = true
+		sql.add(`select ${expressions.join(', ')}, ${this.#cursor(parts)}`)
+		if (parts.total) sql.add(`, ${pages}.${TOTAL}, b.${quoteName(key[0] ?? PRESENT)} is null`)
+		sql.add(`, ${pages}.${PLACE} from (`)
+		for (const [at, where] of wheres.entries()) {
+			const one = { ...parts, where }
+			sql.add(`${at === 0 ? '' : ' union all '}(select ${at} as ${PLACE}, `)
+			if (parts.total) {
+				writeCount(sql.add(`c.n as ${TOTAL}, q.* from `), one)
+				writeKeys(sql.add('(select '), one, this.#isKeyed)
+				sql.add(') q on true')
+			} else writeKeys(sql, one, this.#isKeyed)
+			sql.add(')')
+		}
+		sql.add(`) ${pages}`)
+		if (this.#isKeyed) writeJoin(sql, parts)
+		const terms = parts.order.map((term) => sql.dialect.orderTerm(term, pages))
+		sql.add(` order by ${[`${pages}.${PLACE}`, ...terms].join(', ')}`)
 	}
 
 	/** A record's SQL, cached: the plan and the lists of a selection pass the same array. */
@@ -115,19 +148,27 @@ function writeCount(sql: Sql, parts: ListParts): void {
  * key it selects whole rows. Without `straight_join`, the optimizer might read the whole table.
  */
 function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
-	const all = parts.table.key.length === 0 ? `b.*, 1 as ${quoteName(PRESENT)}` : 'b.*'
-	sql.add(`(select ${isKeyed ? keyColumns(parts) : all} from `)
-	writeSource(sql, parts, [parts.where, parts.after])
-	writeOrder(sql, parts, 'b')
-	writeLimit(sql, parts)
+	writeKeys(sql.add('(select '), parts, isKeyed)
 	if (!isKeyed) {
 		sql.add(parts.total ? ') b on true' : ') b')
 		return
 	}
-	const keys = parts.table.key.map((name) => quoteName(name))
-	sql.add(parts.total ? ') p on true left join ' : ') p straight_join ')
-	const isSame = keys.map((key) => `b.${key} = p.${key}`).join(' and ')
-	sql.add(`${tableName(sql.dialect, parts.table)} b on ${isSame}`)
+	sql.add(parts.total ? ') p on true' : ') p')
+	writeJoin(sql, parts)
+}
+
+function writeKeys(sql: Sql, parts: ListParts, isKeyed: boolean): void {
+	const all = parts.table.key.length === 0 ? `b.*, 1 as ${quoteName(PRESENT)}` : 'b.*'
+	sql.add(`${isKeyed ? keyColumns(parts) : all} from `)
+	writeSource(sql, parts, [parts.where, parts.after])
+	writeOrder(sql, parts, 'b')
+	writeLimit(sql, parts)
+}
+
+/** Joins the records of the keys in `p`, of which there may be none if there is a total. */
+function writeJoin(sql: Sql, { table, total }: ListParts): void {
+	const isSame = table.key.map((name) => `b.${quoteName(name)} = p.${quoteName(name)}`).join(' and ')
+	sql.add(` ${total ? 'left join' : 'straight_join'} ${tableName(sql.dialect, table)} b on ${isSame}`)
 }
 
 /** The key and the sort columns, each once. */

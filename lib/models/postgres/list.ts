@@ -58,9 +58,11 @@ export class Lists {
 
 	/** Writes the statement whose row {@link readList} reads. */
 	write(sql: Sql, parts: ListParts): void {
+		const isWhole = sql.values.length === 0
 		const conditions = conditionsOf(sql, parts)
 		const texts = this.#textsOf(parts.selected)
-		const isCached = conditions.counted.length + conditions.paged.length <= MAX_CACHED_CONDITIONS
+		// Within another statement, the placeholders have other numbers.
+		const isCached = isWhole && conditions.counted.length + conditions.paged.length <= MAX_CACHED_CONDITIONS
 		const key = isCached ? cacheKey(parts, conditions) : []
 		const cached = isCached ? texts.cache.get(key) : undefined
 		sql.text = cached ?? listText(sql.dialect, parts, texts, conditions)

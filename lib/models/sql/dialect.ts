@@ -147,6 +147,12 @@ export interface Dialect {
 	/** Writes a whole list statement, which reads `countRead(parts)` records. */
 	list(sql: Sql, parts: ListParts): void
 	/**
+	 * Writes a statement with the lists for each of the conditions, which replace `where`. Its rows are those of the list
+	 * statements in their order, with the index of the condition as the last column. Needed only if `list` writes several
+	 * rows per page, and the database may change their order: the default is a `union all` of the list statements.
+	 */
+	listEach?(sql: Sql, parts: ListParts, wheres: readonly ((sql: Sql) => void)[]): void
+	/**
 	 * Converts the rows of the list statement to a page; `undefined` if the rows are too large, but may fit without the
 	 * extra record behind the page.
 	 *
@@ -172,12 +178,15 @@ export interface Dialect {
 export class Sql {
 	readonly dialect: Dialect
 	text = ''
-	readonly values: unknown[] = []
+	readonly values: unknown[]
 	/** See `Statement`. */
 	maxBytes: Bytes | undefined
+	isOfLists = false
 
-	constructor(dialect: Dialect) {
+	/** `values` are those of the statement that this text becomes a part of. */
+	constructor(dialect: Dialect, values: unknown[] = []) {
 		this.dialect = dialect
+		this.values = values
 	}
 
 	/** Adds trusted text: keywords, quoted names, placeholders. Never anything that a client has sent. */
@@ -211,7 +220,8 @@ export class Sql {
 
 	/** The finished statement; `writes` if it changes records. */
 	statement(writes: boolean): Statement {
-		const { text, values, maxBytes } = this
-		return maxBytes === undefined ? { text, values, writes } : { text, values, writes, maxBytes }
+		const { text, values, maxBytes, isOfLists } = this
+		if (maxBytes === undefined) return { text, values, writes }
+		return isOfLists ? { text, values, writes, maxBytes, isOfLists } : { text, values, writes, maxBytes }
 	}
 }

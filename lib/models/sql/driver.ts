@@ -18,6 +18,8 @@ export interface Statement {
 	 * `too_large` as soon as the rows before the latest one exceed it.
 	 */
 	readonly maxBytes?: Bytes | undefined
+	/** With `maxBytes`: whether the rows are those of several lists, whose index is the last column. */
+	readonly isOfLists?: boolean
 }
 
 /** The result of a statement. */

@@ -20,11 +20,11 @@ import type {
 	Selection,
 	Values,
 } from '../model.ts'
-import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
-import { hasLinks, writeCondition } from './condition.ts'
-import { type Dialect, type ListParts, Sql } from './dialect.ts'
+import { ModelError } from '../model-error.ts'
+import { hasLinks } from './condition.ts'
+import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { writeAfter } from './keyset.ts'
+import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
@@ -32,7 +32,7 @@ import { Reads } from './reads.ts'
 import { referencesTo } from './references.ts'
 import { Runner, Timeout } from './runner.ts'
 import { LIVE, type Subject } from './subject.ts'
-import { ALIAS, columnOf, isGiven, type Table, tableName, valuesOfId } from './table.ts'
+import { isGiven, type Table, valuesOfId } from './table.ts'
 import {
 	deleteStatement,
 	insertStatement,
@@ -53,6 +53,7 @@ export class SqlModel implements Model {
 	readonly #live: LiveTable
 	readonly #runner: Runner
 	readonly #isInTransaction: boolean
+	readonly #lists: Lists
 	readonly #reads = new WeakMap<Selection, Reads>()
 
 	/** `timeoutSeconds` is not checked here. `reopen` reloads the table's schema after it was changed. @hidden */
@@ -77,51 +78,21 @@ export class SqlModel implements Model {
 		this.#isInTransaction = driver instanceof Runner
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
+		this.#lists = new Lists(live, this.#runner)
 	}
 
 	/** @throws RangeError unless `limit` and `offset` are whole numbers from 0 to 2^53 - 1 */
 	async list(query: ListQuery): Promise<Listed> {
-		const { table, columns } = this.#subject
-		const { where, after } = query
-		const order = query.order.map(({ field, descending }) => ({
-			column: columnOf(columns, field),
-			descending,
-		}))
-		const parts: ListParts = {
-			table,
-			selected: this.#plan(query.selection).selected,
-			order,
-			limit: wholeNumber(query.limit),
-			offset: wholeNumber(query.offset),
-			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
-			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
-			total: query.total,
-			maxBytes: Math.min(query.maxBytes ?? MAX_PAGE_BYTES, MAX_PAGE_BYTES),
-			looksBeyond: true,
-		}
-		const listed = (await this.#page(parts)) ?? (await this.#page({ ...parts, looksBeyond: false }))
-		if (listed === undefined) throw new ModelError('too_large')
-		return listed
+		return this.#lists.one(query)
 	}
 
-	async #page(parts: ListParts): Promise<Listed | undefined> {
-		const { dialect } = this.#subject
-		const sql = new Sql(dialect)
-		dialect.list(sql, parts)
-		const rows = await this.#runner.run(sql.statement(false))
-		return dialect.listed(rows, parts)
+	/** @throws RangeError as `list` does */
+	listEach(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]> {
+		return this.#lists.each(query, conditions)
 	}
 
 	async count(where: Condition | undefined): Promise<number> {
-		const { table, columns, dialect } = this.#subject
-		const sql = new Sql(dialect)
-		sql.add(`select count(*) from ${tableName(dialect, table)} ${ALIAS}`)
-		if (where !== undefined) {
-			sql.add(' where ')
-			writeCondition(sql, where, columns, ALIAS)
-		}
-		const { rows } = await this.#runner.run(sql.statement(false))
-		return Number(rows[0]?.[0])
+		return this.#lists.count(where)
 	}
 
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
@@ -327,9 +298,4 @@ const UNGUARDED: Guard = { where: undefined, version: undefined }
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function transactionModel(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
-}
-
-function wholeNumber(count: number): number {
-	if (Number.isSafeInteger(count) && count >= 0) return count
-	throw new RangeError(`a limit and an offset must be whole numbers from 0 on, got ${String(count)}`)
 }

@@ -178,6 +178,12 @@ interface Command {
 	on(event: 'end', listener: () => void): unknown
 }
 
+/** The size that rows may have: see `Statement`. */
+interface Bound {
+	readonly maxBytes: Bytes
+	readonly isOfLists?: boolean | undefined
+}
+
 /**
  * Collects the rows of a command. Calls `callback` once: with the rows, the driver's error, or ModelError `too_large`
  * as soon as the rows before the latest one exceed `maxBytes`. Later rows are dropped.
@@ -185,7 +191,7 @@ interface Command {
 export function boundedRows(
 	connection: Connection,
 	command: unknown,
-	maxBytes: Bytes,
+	{ maxBytes, isOfLists = false }: Bound,
 	callback: Callback,
 ): void {
 	if (!isCommand(command)) throw new TypeError('mysql2 returned no command for a statement')
@@ -209,10 +215,10 @@ export function boundedRows(
 			return
 		}
 		bytes += sizeOf(row[0])
-		// Only the cursors of the last two rows may be needed: the page's last record is the last row, or the one before it
-		// if an extra record follows the page.
+		// Only the cursors of a list's last two rows may be needed: the page's last record is the last row, or the one before
+		// it if an extra record follows the page.
 		const previous = rows.at(-2)
-		if (previous !== undefined) previous[1] = undefined
+		if (previous !== undefined && !(isOfLists && previous.at(-1) !== row.at(-1))) previous[1] = undefined
 		rows.push(row)
 	})
 	command.on('end', () => finish(null, rows))
