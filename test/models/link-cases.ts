@@ -1,14 +1,15 @@
-/** Conditions through links, on the tables of any database. */
+/** Conditions and orders through links, on the tables of any database. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Condition, Link, Listed, ListQuery, Model } from '../../lib/models/model.ts'
+import type { Condition, Link, Listed, ListQuery, Model, Order, Value } from '../../lib/models/model.ts'
 import { ModelError } from '../../lib/models/model-error.ts'
 
 /** Statements that create the tables and their records, in SQL that all databases understand. */
 export const LINK_TABLES: readonly string[] = [
-	'create table cond_person (id int primary key, name varchar(50), boss int, lang varchar(5), region varchar(5))',
-	`insert into cond_person values (1, 'Ada', null, 'de', 'AT'), (2, 'Bob', 1, 'de', 'CH'), (3, 'Cyd', 1, 'de', null),
-		(4, 'Dan', 2, 'fr', 'CH'), (5, null, 9, null, 'CH')`,
+	'create table cond_person (id int primary key, name varchar(50), boss int, lang varchar(5), region varchar(5), born timestamp(6) null)',
+	`insert into cond_person values (1, 'Ada', null, 'de', 'AT', '2026-01-02 10:00:00.000002'),
+		(2, 'Bob', 1, 'de', 'CH', '2026-01-02 10:00:00.000001'), (3, 'Cyd', 1, 'de', null, null),
+		(4, 'Dan', 2, 'fr', 'CH', null), (5, null, 9, null, 'CH', null)`,
 	'create table cond_place (lang varchar(5) not null, region varchar(5) not null, note varchar(50), primary key (lang, region))',
 	`insert into cond_place values ('de', 'AT', 'x'), ('de', 'CH', null), ('fr', 'CH', 'y'), ('fr', 'FR', 'x')`,
 	'create table cond_item (id int primary key, person int, n int)',
@@ -55,6 +56,7 @@ export function linksOf({ person, place, item, tag, tie, looseTie }: LinkModels)
 		staff: { model: person, fields: ['id'], to: ['boss'], isMany: true },
 		place: { model: place, fields: ['lang', 'region'], to: ['lang', 'region'], isMany: false },
 		items: { model: item, fields: ['id'], to: ['person'], isMany: true },
+		language: { model: place, fields: ['lang'], to: ['lang'], isMany: false },
 		tags: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: tie, ...via } },
 		loose: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: looseTie, ...via } },
 	}
@@ -211,6 +213,73 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 			assert.equal(await idsOf(inner, where), [2])
 		})
 	})
+
+	type Term = readonly [path: string, field: string, descending?: boolean, where?: Build]
+	const id: Term = ['', 'id']
+	const orders: readonly [string, readonly Term[], readonly number[]][] = [
+		['a field of a to-one link', [['boss', 'name'], id], [2, 3, 4, 1, 5]],
+		['a field of a to-one link, descending', [['boss', 'name', true], id], [4, 2, 3, 1, 5]],
+		['a field of a link of a link', [['boss.boss', 'name'], id], [4, 1, 2, 3, 5]],
+		['two links', [['boss', 'name'], ['boss.boss', 'name'], ['place', 'note', true], id], [2, 3, 4, 1, 5]],
+		['a link and own fields', [['boss', 'name'], ['', 'name', true], id], [3, 2, 4, 1, 5]],
+		['own fields and a link', [['', 'lang', true], ['boss', 'name'], id], [4, 2, 3, 1, 5]],
+		['a link of several fields', [['place', 'note'], id], [1, 4, 2, 3, 5]],
+		['a link with a condition', [['boss', 'id', true, () => name('Bob')], id], [4, 1, 2, 3, 5]],
+		[
+			'two conditions of one link',
+			[['boss', 'id', false, () => name('Ada')], ['boss', 'id', false, () => name('Bob')], id],
+			[2, 3, 4, 1, 5],
+		],
+		['a condition with a link', [['boss', 'id', true, some('boss')], id], [4, 1, 2, 3, 5]],
+		['times with all their digits', [['boss', 'born'], id], [4, 2, 3, 1, 5]],
+		['the first of several related records', [['language', 'note'], id], [1, 2, 3, 4, 5]],
+		['the first of several, descending', [['language', 'note', true], id], [4, 1, 2, 3, 5]],
+		[
+			'the first that matches of several',
+			[['language', 'note', true, () => ({ op: 'eq', field: 'region', value: 'CH' })], id],
+			[4, 1, 2, 3, 5],
+		],
+	]
+	const orderOf = (terms: readonly Term[]): Order[] => {
+		const links = linksOf(models())
+		return terms.map(([path, field, descending = false, where]) => ({
+			...{ field, descending },
+			...(path === ''
+				? {}
+				: { via: path.split('.').map((one) => ({ link: links[one] as Link, where: where?.(links) })) }),
+		}))
+	}
+	for (const [promise, terms, expected] of orders) {
+		test(`sorted by ${promise}`, async () => {
+			const { person } = models()
+			const order = orderOf(terms)
+			const base = { selection: SELECTION, where: undefined, order, offset: 0, after: undefined, total: true }
+			const idsIn = ({ json }: Listed) => (JSON.parse(json) as { id: number }[]).map(({ id }) => id)
+			const all = await person.list({ ...base, limit: 100 })
+			assert.equal([idsIn(all), all.next, all.total], [expected, undefined, 5])
+			assert.equal(
+				idsIn(await person.list({ ...base, limit: 2, offset: 2, total: false })),
+				expected.slice(2, 4),
+			)
+			for (const limit of [1, 2, 3]) {
+				const found: number[] = []
+				let after: Value[] | undefined
+				do {
+					const page: Listed = await person.list({ ...base, limit, after, total: limit === 3 })
+					assert.is(page.total, limit === 3 ? 5 : undefined)
+					found.push(...idsIn(page))
+					after = page.next === undefined ? undefined : (JSON.parse(page.next) as Value[])
+				} while (after !== undefined)
+				assert.equal(found, expected)
+			}
+			const conditions = [2, 4, 9].map((value): Condition => ({ op: 'lte', field: 'id', value }))
+			for (const total of [false, true]) {
+				const pages = await person.listEach?.({ ...base, limit: 3, total }, conditions)
+				for (const [at, where] of conditions.entries())
+					assert.equal(pages?.[at], await person.list({ ...base, limit: 3, total, where }))
+			}
+		})
+	}
 
 	test('lists for each of several conditions are those of each alone', async () => {
 		const { item, tag, looseTie } = models()

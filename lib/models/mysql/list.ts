@@ -11,6 +11,7 @@ import {
 	type Sql,
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
+import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
@@ -55,11 +56,11 @@ export class Lists {
 		if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key[0] ?? PRESENT)} is null`)
 		sql.add(' from ')
 		if (parts.total) writeCount(sql, parts)
-		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE
+		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE || parts.joins !== undefined
 		if (isFar) writePage(sql, parts, isKeyed)
 		else writeSource(sql, parts, [parts.where, parts.after])
 		// Sorted by the subselect's columns: by the table's, the database would sort the texts again.
-		writeOrder(sql, parts, isFar && isKeyed ? 'p' : 'b')
+		writeOrder(sql, orderOfPage(parts.order), isFar && isKeyed ? 'p' : 'b')
 		if (!isFar) writeLimit(sql, parts)
 	}
 
@@ -88,8 +89,8 @@ export class Lists {
 		}
 		sql.add(`) ${pages}`)
 		if (this.#isKeyed) writeJoin(sql, parts)
-		const terms = parts.order.map((term) => sql.dialect.orderTerm(term, pages))
-		sql.add(` order by ${[`${pages}.${PLACE}`, ...terms].join(', ')}`)
+		const terms = orderTerms(sql.dialect, orderOfPage(parts.order), pages)
+		sql.add(` order by ${pages}.${PLACE}${terms === '' ? '' : `, ${terms}`}`)
 	}
 
 	/** A record's SQL, cached: the plan and the lists of a selection pass the same array. */
@@ -102,13 +103,15 @@ export class Lists {
 		return record
 	}
 
-	#cursor({ table, order }: ListParts): string {
+	#cursor({ table, order, joins }: ListParts): string {
+		// Not cached: other lists may have other tables in the same joins.
+		if (joins !== undefined) return cursorOf(order, this.#isKeyed ? 'p' : 'b')
 		if (table !== this.#table) this.#cursors = new TextCache(this.#lru)
 		this.#table = table
 		const columns = order.map(({ column }) => column.name)
 		let cursor = this.#cursors.get(columns)
 		if (cursor === undefined) {
-			cursor = cursorOf(order)
+			cursor = cursorOf(order, 'b')
 			this.#cursors.keep(columns, cursor)
 		}
 		return cursor
@@ -159,9 +162,9 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 
 function writeKeys(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 	const all = parts.table.key.length === 0 ? `b.*, 1 as ${quoteName(PRESENT)}` : 'b.*'
-	sql.add(`${isKeyed ? keyColumns(parts) : all} from `)
-	writeSource(sql, parts, [parts.where, parts.after])
-	writeOrder(sql, parts, 'b')
+	sql.add(`${isKeyed ? keyColumns(parts) : all}${joinedColumns(sql.dialect, parts.order)} from `)
+	writeSource(sql, parts, [parts.where, parts.after], parts.joins)
+	writeOrder(sql, parts.order, 'b')
 	writeLimit(sql, parts)
 }
 
@@ -173,7 +176,8 @@ function writeJoin(sql: Sql, { table, total }: ListParts): void {
 
 /** The key and the sort columns, each once. */
 function keyColumns({ table, order }: ListParts): string {
-	const names = new Set([...table.key, ...order.map(({ column }) => column.name)])
+	const own = order.filter(({ joined }) => joined === undefined)
+	const names = new Set([...table.key, ...own.map(({ column }) => column.name)])
 	return Array.from(names, (name) => `b.${quoteName(name)}`).join(', ')
 }
 
@@ -181,14 +185,15 @@ function writeSource(
 	sql: Sql,
 	parts: ListParts,
 	conditions: readonly (((sql: Sql) => void) | undefined)[],
+	joins?: ListParts['joins'],
 ): void {
 	sql.add(`${tableName(sql.dialect, parts.table)} b`)
+	joins?.(sql)
 	writeWhere(sql, conditions)
 }
 
-function writeOrder(sql: Sql, { order }: ListParts, alias: 'b' | 'p'): void {
-	if (order.length > 0)
-		sql.add(` order by ${order.map((term) => sql.dialect.orderTerm(term, alias)).join(', ')}`)
+function writeOrder(sql: Sql, order: ListParts['order'], alias: 'b' | 'p'): void {
+	if (order.length > 0) sql.add(` order by ${orderTerms(sql.dialect, order, alias)}`)
 }
 
 /**
@@ -205,13 +210,14 @@ function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
 	write(offset)
 }
 
-/** An expression for the JSON array of a record's sort values. */
-function cursorOf(order: ListParts['order']): string {
+/** An expression for the JSON array of a record's sort values; joined ones are in the page `alias`. */
+function cursorOf(order: ListParts['order'], alias: 'b' | 'p'): string {
 	const parts: Part[] = order.length === 0 ? [{ text: '[' }] : []
 	let before = '['
-	for (const { column } of order) {
+	for (const [at, { column }] of orderOfPage(order).entries()) {
+		const table = order[at]?.joined === undefined ? 'b' : alias
 		parts.push({ text: before })
-		parts.push(...jsonParts(mysqlColumn(column), `b.${quoteName(column.name)}`, 'cursor'))
+		parts.push(...jsonParts(mysqlColumn(column), `${table}.${quoteName(column.name)}`, 'cursor'))
 		before = ','
 	}
 	parts.push({ text: ']' })

@@ -6,6 +6,7 @@ import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
 import { type Dialect, type ListParts, listedOf, type Selected, type Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
+import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { type KeyPart, type Lru, TextCache } from '../sql/text-cache.ts'
 import { aggregable, bytesOf, cursorValue, isShort, recordSql } from './json.ts'
@@ -30,7 +31,7 @@ const MAX_CACHED_CONDITIONS = 1_000
 
 /** The parts of a list that depend on its conditions. */
 interface Conditions {
-	/** The ` where …` of the total (`counted`) and of the page (`paged`), or empty. */
+	/** The joins and the ` where …` of the total (`counted`) and of the page (`paged`), or empty. */
 	readonly counted: string
 	readonly paged: string
 	/** Placeholders of the limit and of the offset; `offset` is empty if it is 0. */
@@ -82,12 +83,13 @@ export class Lists {
 }
 
 /** Adds all values to `sql`, and returns the conditions' SQL. `sql.text`, empty before, is overwritten later. */
-function conditionsOf(sql: Sql, { limit, offset, where, after, total }: ListParts): Conditions {
+function conditionsOf(sql: Sql, { limit, offset, where, joins, after, total }: ListParts): Conditions {
 	const bindNumber = (value: number) =>
 		sql.dialect.placeholder(sql.values.push(sql.dialect.bindNumber(value)), undefined)
 	const limitPlaceholder = bindNumber(limit)
 	if (total) writeWhere(sql, [where])
 	const counted = sql.text
+	joins?.(sql)
 	writeWhere(sql, [where, after])
 	const paged = sql.text.slice(counted.length)
 	return { counted, paged, limit: limitPlaceholder, offset: offset > 0 ? bindNumber(offset) : '' }
@@ -101,7 +103,10 @@ function cacheKey(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
 	const { order, limit, offset, total, maxBytes, looksBeyond } = parts
 	const form = (looksBeyond ? 4 : 0) + (total ? 2 : 0) + (offset > 0 ? 1 : 0)
 	const key: KeyPart[] = [reach(limit, offset), maxBytes, form, counted, paged]
-	for (const { column, descending } of order) key.push(column.name, descending ? 1 : 0)
+	for (const { column, descending, joined } of order) {
+		key.push(column.name, descending ? 1 : 0)
+		if (joined !== undefined) key.push(joined)
+	}
 	return key
 }
 
@@ -113,14 +118,14 @@ function listText(
 ): string {
 	const source = `${tableName(dialect, table)} ${ALIAS}`
 	const count = total ? `, (select count(*) from ${source}${counted})` : ''
-	const keys = order.map(({ column }, at) => {
+	const keys = orderOfPage(order).map(({ column }, at) => {
 		const key = aggregable(column, columnName(dialect, column, ALIAS))
 		// A limit above the largest subscript is above the number of records too, so `least` doesn't change the result.
 		return `, (array_agg(${key}))[least(${limitPlaceholder}, 2147483647)::int4] as k${at}`
 	})
-	const terms = order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
+	const terms = orderTerms(dialect, order, ALIAS)
 	const sorted = terms === '' ? '' : ` order by ${terms}`
-	const rows = `select ${ALIAS}.* from ${source}${paged}${sorted} limit ${reach(limit, offset)}`
+	const rows = `select ${ALIAS}.*${joinedColumns(dialect, order)} from ${source}${paged}${sorted} limit ${reach(limit, offset)}`
 	const size = `${limitPlaceholder}${looksBeyond ? ' + 1' : ''}`
 	const skip = offsetPlaceholder === '' ? '' : ` offset ${offsetPlaceholder}`
 	const page = `select ${ALIAS}.* from (${rows}) ${ALIAS} limit ${size}${skip}`

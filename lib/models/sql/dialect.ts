@@ -28,6 +28,8 @@ export interface RecordSql {
 export interface OrderColumn {
 	readonly column: Column
 	readonly descending: boolean
+	/** The alias of the joined table that has the column; `undefined` for the list's own table. */
+	readonly joined?: string
 }
 
 /** A text search in a column. `value` is literal: `%` and `_` in it are not wildcards. */
@@ -54,6 +56,8 @@ export interface ListParts {
 	readonly offset: number
 	/** Writes the condition; `undefined` for all records. */
 	readonly where: ((sql: Sql) => void) | undefined
+	/** Writes ` left join …` of the tables in `order`, to follow the table and its alias; no record is repeated by it. */
+	readonly joins?: ((sql: Sql) => void) | undefined
 	/** Writes the cursor's condition, which doesn't apply to the total. */
 	readonly after: ((sql: Sql) => void) | undefined
 	readonly total: boolean

@@ -20,9 +20,9 @@ export function writeAfter(
 			`a cursor needs one value for each of the ${order.length} terms, got ${values.length}`,
 		)
 	}
-	const terms = order.map(({ column, descending }, at) => ({
+	const terms = order.map(({ column, descending, joined = alias }, at) => ({
 		column,
-		name: columnName(sql.dialect, column, alias),
+		name: columnName(sql.dialect, column, joined),
 		operator: descending ? '<' : '>',
 		value: values[at] ?? null,
 	}))

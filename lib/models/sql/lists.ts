@@ -3,11 +3,12 @@ import type { Condition, Listed, ListQuery } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError, refuseLarger } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
 import { type ListParts, Sql } from './dialect.ts'
+import { joinedOrder } from './joins.ts'
 import { writeAfter } from './keyset.ts'
 import type { LiveTable } from './live-table.ts'
 import type { Runner } from './runner.ts'
 import type { Subject } from './subject.ts'
-import { ALIAS, columnOf, tableName } from './table.ts'
+import { ALIAS, tableName } from './table.ts'
 
 type Write = (sql: Sql) => void
 
@@ -57,10 +58,7 @@ export class Lists {
 	#partsOf(query: ListQuery): ListParts {
 		const { table, columns } = this.#subject
 		const { where, after } = query
-		const order = query.order.map(({ field, descending }) => ({
-			column: columnOf(columns, field),
-			descending,
-		}))
+		const { terms: order, joins } = joinedOrder(query.order, columns, ALIAS)
 		return {
 			table,
 			selected: this.#live.plans.of(query.selection).selected,
@@ -68,6 +66,7 @@ export class Lists {
 			limit: wholeNumber(query.limit),
 			offset: wholeNumber(query.offset),
 			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
+			joins,
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
 			maxBytes: Math.min(query.maxBytes ?? MAX_PAGE_BYTES, MAX_PAGE_BYTES),

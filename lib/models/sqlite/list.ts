@@ -13,6 +13,7 @@ import {
 	type Sql,
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
+import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { TextCache } from '../sql/text-cache.ts'
 import { cursorSql, isOneText, isWireSql, type Writing } from './json.ts'
@@ -46,6 +47,8 @@ export class Lists {
 	readonly #writing: Writing
 	/** By selection (the same object each time) and order. */
 	readonly #cached = new WeakMap<readonly Selected[], TextCache<ListSql>>()
+	/** Of lists with joins, by the order, which is another object for each list. */
+	readonly #joined = new WeakMap<ListParts['order'], ListSql>()
 
 	constructor(dialect: Dialect, writing: Writing) {
 		this.#dialect = dialect
@@ -54,7 +57,7 @@ export class Lists {
 
 	write(sql: Sql, parts: ListParts): void {
 		const list = this.#sqlOf(parts)
-		if (parts.where !== undefined || parts.after !== undefined) {
+		if (parts.where !== undefined || parts.after !== undefined || parts.joins !== undefined) {
 			this.#write(sql, parts, list)
 			return
 		}
@@ -103,6 +106,19 @@ export class Lists {
 	}
 
 	#sqlOf(parts: ListParts): ListSql {
+		return parts.joins === undefined ? this.#cachedSqlOf(parts) : this.#joinedSqlOf(parts)
+	}
+
+	#joinedSqlOf(parts: ListParts): ListSql {
+		let list = this.#joined.get(parts.order)
+		if (list === undefined) {
+			list = this.#compose(parts)
+			this.#joined.set(parts.order, list)
+		}
+		return list
+	}
+
+	#cachedSqlOf(parts: ListParts): ListSql {
 		let byOrder = this.#cached.get(parts.selected)
 		if (byOrder === undefined) {
 			byOrder = new TextCache(this.#dialect.lru)
@@ -121,9 +137,13 @@ export class Lists {
 	#compose(parts: ListParts): ListSql {
 		const dialect = this.#dialect
 		const record = dialect.record(parts.selected, ALIAS)
-		const keys = `json_array(${parts.order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
-		const from = ` from ${tableName(dialect, parts.table)} ${ALIAS}`
-		const terms = parts.order.map((term) => dialect.orderTerm(term, ALIAS)).join(', ')
+		const order = orderOfPage(parts.order)
+		const keys = `json_array(${order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
+		const table = `${tableName(dialect, parts.table)} ${ALIAS}`
+		// The page in a subselect, whose offset keeps SQLite from making the JSON of records that are sorted out.
+		const joined = `(select ${ALIAS}.*${joinedColumns(dialect, parts.order)} from ${table}`
+		const from = ` from ${parts.joins === undefined ? table : joined}`
+		const terms = orderTerms(dialect, parts.order, ALIAS)
 		const orderBy = `${terms === '' ? '' : ` order by ${terms}`} limit `
 		if (!isOneText(parts.selected)) {
 			const columns = [keys, ...record.expressions]
@@ -132,7 +152,7 @@ export class Lists {
 			const select = `select ${columns}${from}`
 			return { record, isOneRow: false, hasKeys: true, hasLongKeys: false, select, orderBy, whole: {} }
 		}
-		const own = ownKeySql(dialect, parts, keys, this.#writing)
+		const own = ownKeySql(dialect, { ...parts, order }, keys, this.#writing)
 		const select = `select ${record.expressions[0]} as j${own === '' ? '' : `, ${own} as k`}${from}`
 		const hasKeys = own !== ''
 		const isLong = hasKeys && this.#writing.measuresBytes && hasLongKeys(parts)
@@ -141,11 +161,13 @@ export class Lists {
 }
 
 function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): void {
-	const { where, after, offset } = parts
+	const { where, joins, after, offset } = parts
 	sql.add(select)
+	joins?.(sql)
 	writeWhere(sql, [where, after])
 	// `+ 0`: since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound, for a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
+	if (joins !== undefined) sql.add(`) ${ALIAS}`)
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {

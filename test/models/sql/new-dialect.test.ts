@@ -4,6 +4,7 @@ import Database from 'libsql/promise'
 import * as assert from 'uvu/assert'
 import { modelContract } from '../../../lib/testing/index.ts'
 import { describe } from '../../helpers/describe.ts'
+import { LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
 import { NewModel } from './new-dialect/model.ts'
 
 const TABLES = {
@@ -17,6 +18,20 @@ const TABLES = {
 	by_bigint: 'id integer primary key, title text not null',
 	several: 'id int, title text not null, tag text, day date, primary key (day, tag, id)',
 }
+
+describe('a new dialect: links', (test) => {
+	const database = new Database(':memory:', {})
+	let models: LinkModels
+
+	test.before(async () => {
+		await database.exec(LINK_TABLES.join(';'))
+		models = await openLinkModels((table) => NewModel.open(database, table))
+	})
+
+	linkTests(test, () => models)
+
+	test.after(() => database.close())
+})
 
 describe('a new dialect: the contract', (test) => {
 	const database = new Database(':memory:', {})

@@ -17,11 +17,13 @@ export function writeList(sql: Sql, parts: ListParts): void {
 	sql.add('select * from (select ')
 	if (total) writeWhere(sql.add(`count(*)${from}`), [where])
 	else sql.add('null')
-	const cursor = order.map(({ column }) => valueSql(column, ALIAS))
+	const cursor = order.map(({ column, joined = ALIAS }) => valueSql(column, joined))
 	const values = [...recordSql(selected, ALIAS).expressions, ...cursor]
 	sql.add(`) left join (select ${['1', ...values].join(', ')}${from}`)
+	parts.joins?.(sql)
 	writeWhere(sql, [where, after])
-	sql.add(` order by ${order.map((term) => sql.dialect.orderTerm(term, ALIAS)).join(', ')}`)
+	const terms = order.map((term) => sql.dialect.orderTerm(term, term.joined ?? ALIAS))
+	sql.add(` order by ${terms.join(', ')}`)
 	sql.add(' limit ').number(countRead(parts)).add(' offset ').number(offset).add(')')
 }
 
