@@ -7,6 +7,7 @@ import {
 	isSchema,
 	type JsonSchema,
 	neededBy,
+	RECURSIVE,
 	redirected,
 	referenceOf,
 } from '../validate/schema/json-schema.ts'
@@ -32,6 +33,8 @@ export class Components {
 	readonly #counts = new Map<string, number>()
 	/** Component names of the parts made by `use`, by kind and requested name. */
 	readonly #used = new Map<string, string>()
+	/** References to schemas that may contain themselves. */
+	readonly #recursive = new Map<JsonSchema, Part>()
 	/** Parts of `shared`, by kind, requested name and JSON. */
 	readonly #shared = new Map<string, SharedPart>()
 
@@ -40,6 +43,7 @@ export class Components {
 	 * same title are numbered: `Article`, `Article2`. Titles of strings and numbers are labels for forms, not type names.
 	 */
 	schema(schema: JsonSchema): JsonSchema {
+		if (schema[RECURSIVE] === true) return this.#recursiveReference(schema)
 		const { $defs, ...own } = schema
 		if ($defs !== undefined) return this.#withDefinitions(own, isSchema($defs) ? neededBy(own, $defs) : {})
 		const inner = this.#inner(own)
@@ -95,6 +99,17 @@ export class Components {
 
 	#reference(kind: Kind, name: string, part: Part): Part {
 		return { $ref: `#/components/${kind}/${this.named(kind, name, part)}` }
+	}
+
+	/** Named before what it contains is processed, which may be itself. */
+	#recursiveReference(schema: JsonSchema): Part {
+		const before = this.#recursive.get(schema)
+		if (before !== undefined) return before
+		const name = this.#reserve(schema.title ?? '')
+		const reference = { $ref: `#/components/schemas/${name}` }
+		this.#recursive.set(schema, reference)
+		this.#kinds.schemas.set(name, this.#inner(schema))
+		return reference
 	}
 
 	/** Replaces schemas inside keywords that hold schemas; `default`, `enum` and `const` hold values. */

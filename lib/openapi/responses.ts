@@ -220,6 +220,7 @@ const PAGE_META: JsonSchema = {
 			type: 'integer',
 			description: 'How many records match, over all pages; present if they were counted',
 		},
+		more: { type: 'boolean', const: true, description: 'Present if more than `total` match' },
 	},
 	required: ['limit', 'offset', 'next'],
 }

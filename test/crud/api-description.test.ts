@@ -420,6 +420,136 @@ describe('crud/api-description: the rest of an operation', (test) => {
 	})
 })
 
+describe('crud/api-description: relations', (test) => {
+	const modelOf = (name: string, fields: readonly string[], isJoined = true) => {
+		const types = Object.fromEntries(['id', ...fields].map((field) => [field, 'integer' as const]))
+		return Object.assign(new MemoryModel(name, { fields: types, key: 'id' }), { joins: () => isJoined })
+	}
+	const handlerOf = (model: MemoryModel, options: Partial<CrudOptions> = {}) =>
+		new CrudHandler(model, { visible: 'all', ...options })
+	const parameter = (handler: CrudHandler, name: string, operation: CrudOperation = 'list') =>
+		crudShape(handler[FACTS], undefined, operation).query.find((one) => one.name === name)
+	const schemaOf = (handler: CrudHandler) => crudShape(handler[FACTS], undefined, 'read').answer.schema
+
+	const authors: CrudHandler = handlerOf(modelOf('author', ['age']), {
+		relations: { articles: { to: () => articles, by: 'authorId' } },
+	})
+	const articles: CrudHandler = handlerOf(modelOf('article', ['rank', 'authorId']), {
+		relations: { author: { to: authors, by: 'authorId' } },
+	})
+
+	test('are optional members of a record: one or null, or a list', () => {
+		const article = schemaOf(articles)
+		assert.is(article.properties?.author?.oneOf?.[0], schemaOf(authors))
+		assert.equal(article.properties?.author?.oneOf?.[1], { type: 'null' })
+		const { properties, required } = schemaOf(authors).properties?.articles ?? {}
+		assert.is(properties?.data?.items, article)
+		assert.equal(Object.keys(properties?.meta?.properties ?? {}), ['limit', 'next', 'total', 'more'])
+		assert.equal(
+			[required, article.required],
+			[
+				['data', 'meta'],
+				['id', 'rank', 'authorId'],
+			],
+		)
+	})
+
+	test('are named in include, as a list or a text', () => {
+		const expected = (names: readonly string[]) => ({
+			anyOf: [{ type: 'array', items: { type: 'string', enum: names }, minItems: 1 }, { type: 'string' }],
+		})
+		assert.equal(parameter(articles, 'include', 'create'), {
+			...{ name: 'include', required: false, role: 'include', written: 'joined' },
+			schema: expected(['author', 'author.articles']),
+			description:
+				'Relations whose records each record has, and in those their own, 2 levels at most; or JSON with `fields` and `include`: `{"author":{"fields":["…"]}}`',
+		})
+		assert.match(
+			parameter(authors, 'include')?.description ?? '',
+			'of lists also `limit`, `sort`, `filter` and `count`: `{"articles":{"limit":3,"sort":"…","filter":{…}}}`',
+		)
+		assert.equal(parameter(articles, 'fields')?.schema, expected(['id', 'rank', 'authorId', 'author']))
+	})
+
+	test('are sorted and filtered by in words', () => {
+		const { schema, description = '' } = parameter(articles, 'sort') ?? {}
+		assert.equal(schema?.anyOf?.[1], { type: 'string' })
+		assert.match(description, '; in a text also by `author.…`')
+		assert.match(
+			parameter(articles, 'filter')?.description ?? '',
+			'; of related records also as parameters, `author.field=value` and `author.field[op]=value`; `{"author":{"field":value}}`',
+		)
+		assert.match(
+			parameter(authors, 'filter')?.description ?? '',
+			'; `{"articles":{"some":{…},"none":{…},"every":{…},"count":{"gte":3}}}`',
+		)
+		assert.is(parameter(authors, 'sort')?.schema.type, 'array')
+	})
+
+	test('are only included where models are not joined', () => {
+		const apart = handlerOf(modelOf('article', ['authorId'], false), {
+			...{ sortable: [], filterable: [], relations: { author: { to: authors, by: 'authorId' } } },
+		})
+		assert.is(parameter(apart, 'include')?.role, 'include')
+		assert.equal([parameter(apart, 'sort'), parameter(apart, 'filter')], [undefined, undefined])
+	})
+
+	test('can be all that a list is sorted and filtered by', () => {
+		const only = handlerOf(modelOf('article', ['authorId']), {
+			...{ sortable: [], filterable: [], relations: { author: { to: authors, by: 'authorId' } } },
+		})
+		assert.equal(parameter(only, 'sort')?.schema, { type: 'string' })
+		assert.is(parameter(only, 'filter')?.written, 'json')
+	})
+
+	test('are left out where the other handler never allows them', () => {
+		const writers = handlerOf(modelOf('author', []), { allow: ['list'] })
+		const own = handlerOf(modelOf('article', ['authorId']), {
+			relations: { author: { to: writers, by: 'authorId' } },
+		})
+		assert.is(parameter(own, 'include'), undefined)
+		assert.equal(Object.keys(schemaOf(own).properties ?? {}), ['id', 'authorId'])
+	})
+
+	test('can be anything where the other handler strips its records', () => {
+		class Stripped extends CrudHandler {
+			override stripObject() {
+				return 'nothing'
+			}
+		}
+		const own = handlerOf(modelOf('article', ['authorId']), {
+			relations: { author: { to: new Stripped(modelOf('author', []), { visible: 'all' }), by: 'authorId' } },
+		})
+		assert.equal(schemaOf(own).properties?.author, {})
+	})
+
+	test('of many related handlers make the description little larger', async () => {
+		const count = 20
+		const handlers: CrudHandler[] = []
+		const links = Array.from({ length: count }, (_, at) => `link${at}`)
+		for (const at of links.keys()) {
+			const relations = Object.fromEntries(
+				links.map((by, to) => [`to${to}`, { to: () => handlers[to] ?? authors, by, many: false }]),
+			)
+			handlers.push(handlerOf(modelOf(`thing${'x'.repeat(at)}`, links), { relations, includeDepth: 4 }))
+		}
+		const sizeOf = async (handlers: readonly CrudHandler[]) => {
+			const named = Object.fromEntries(handlers.map((one, at) => [`thing${at}`, one]))
+			const { server } = asking(named, { openapi: true })
+			const { text } = await server.inject({ url: '/openapi.json' })
+			return text().length
+		}
+		const plain = handlers.map(({ model }) => handlerOf(model as MemoryModel))
+		const [related, unrelated] = [await sizeOf(handlers), await sizeOf(plain)]
+		// 20 relations each, of 20 fields each: a name and a parameter for each of them would be 20 times as large.
+		assert.ok(related < 1.5 * unrelated, `${related} ${unrelated}`)
+		assert.is(
+			new Set(parameter(handlers[0] ?? authors, 'include')?.schema.anyOf?.[0]?.items?.enum).size,
+			count,
+		)
+	})
+})
+
 /** Values of which some fit each type; without those that JSON Schema can't distinguish. */
 const value = fc.oneof(
 	fc.constantFrom(null, true, false, 0, -1, 5, 9, 10, 1.5, 9007199254740991),

@@ -221,6 +221,8 @@ describe('explorer: URLs of lists', (test) => {
 			],
 		)
 		assert.equal([...offers.sortable], ['title'])
+		const schema = { anyOf: [{ type: 'array', items: { enum: ['a', '-a'] } }, { type: 'string' }] } as const
+		assert.equal([...list.featuresOf([{ ...parameter('sort', 'sort'), schema }]).sortable], ['a'])
 		assert.equal([offers.hasSearch, offers.hasLimit, offers.hasCount], [true, true, false])
 	})
 

@@ -265,7 +265,46 @@ class BareArticles extends CrudHandler {
 	override readonly wrap = false
 }
 
-export const APP_NAMES = ['plain', 'schemas', 'guarded', 'bare', 'based'] as const
+/** Authors, their articles and the comments on those, related to each other in a circle. */
+export function relatedHandlers() {
+	const author = new MemoryModel('author', {
+		fields: { id: 'integer', name: 'text', email: { type: 'text', nullable: true } },
+		key: 'id',
+		rows: [{ name: 'Ada' }, { name: 'Bob' }],
+	})
+	const article = new MemoryModel('article', {
+		fields: { id: 'integer', title: 'text', authorId: { type: 'integer', nullable: true } },
+		key: 'id',
+		rows: [
+			{ title: 'Sage', authorId: 1 },
+			{ title: 'Thyme', authorId: null },
+		],
+	})
+	const comment = new MemoryModel('comment', {
+		fields: { id: 'integer', text: 'text', articleId: 'integer', authorId: 'integer' },
+		key: 'id',
+		rows: [1, 2, 3].map((at) => ({ text: `Comment ${at}`, articleId: 1, authorId: 2 })),
+	})
+	const options = { visible: 'all', allow: ALL } as const
+	const authors: CrudHandler = new CrudHandler(author, {
+		...{ visible: ['id', 'name'], updatable: ['name'], allow: ALL },
+		relations: { articles: { to: () => articles, by: 'authorId' } },
+	})
+	const comments: CrudHandler = new CrudHandler(comment, {
+		...{ ...options, updatable: ['text', 'articleId', 'authorId'] },
+		relations: { article: { to: () => articles, by: 'articleId' }, author: { to: authors, by: 'authorId' } },
+	})
+	const articles: CrudHandler = new CrudHandler(article, {
+		...{ ...options, updatable: ['title', 'authorId'] },
+		relations: {
+			author: { to: authors, by: 'authorId' },
+			comments: { to: comments, by: 'articleId', limit: 2 },
+		},
+	})
+	return { authors, articles, comments }
+}
+
+export const APP_NAMES = ['plain', 'schemas', 'guarded', 'bare', 'based', 'related'] as const
 export type AppName = (typeof APP_NAMES)[number]
 
 /** All of them, made anew. */
@@ -276,6 +315,7 @@ export function apps(): Readonly<Record<AppName, App>> {
 			options: { openapi: INFO },
 		},
 		schemas: { handlers: { api: new Schemas() }, options: { openapi: INFO } },
+		related: { handlers: relatedHandlers(), options: { openapi: INFO } },
 		guarded: {
 			handlers: { notes: new Guarded(), signed: new Signed(), articles: articlesOf(articleModel()) },
 			options: {

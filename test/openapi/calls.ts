@@ -102,6 +102,22 @@ export const CALLS: Readonly<Record<AppName, readonly Call[]>> = {
 		{ request: 'POST /notes/note', status: 429, headers, body },
 		{ request: 'GET /signed/mine', status: 401 },
 	],
+	related: [
+		{ request: 'GET /articles?include=author,comments.author&count=1', status: 200 },
+		{ request: 'GET /articles/1', status: 200 },
+		{
+			request: `GET /articles/1?include=${encodeURIComponent(
+				'{"comments":{"limit":1,"sort":"-id","count":2},"author":{"include":["articles"]}}',
+			)}`,
+			status: 200,
+		},
+		{ request: 'GET /comments?fields=text,author.name', status: 200 },
+		{ request: 'GET /comments?include=author.articles', status: 200 },
+		{ request: 'GET /comments?include=nothing', status: 400 },
+		{ request: 'POST /articles?include=author', status: 201, body: { title: 'Rue', authorId: 2 } },
+		{ request: 'PATCH /articles/1?include=comments', status: 200, body: { title: 'Mint' } },
+		{ request: 'DELETE /comments/3?include=article', status: 200 },
+	],
 	schemas: [
 		{ request: 'POST /api/zod', status: 200, body: { title: 'A', email: 'a@example.org' } },
 		{ request: 'POST /api/zod', status: 422, body: {} },

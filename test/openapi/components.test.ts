@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { Components } from '../../lib/openapi/components.ts'
-import type { JsonSchema } from '../../lib/validate/schema/json-schema.ts'
+import { type JsonSchema, RECURSIVE } from '../../lib/validate/schema/json-schema.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -29,6 +29,37 @@ describe('openapi components', (test) => {
 			named.map(({ $ref }) => $ref),
 			['A', 'A2', 'A', 'A3'].map((name) => `#/components/schemas/${name}`),
 		)
+	})
+
+	test('may contain themselves and each other, if they are marked', () => {
+		const components = new Components()
+		const recursive = (title: string, members: () => JsonSchema['properties']): JsonSchema => ({
+			...{ [RECURSIVE]: true, title, type: 'object' },
+			get properties() {
+				return members() ?? {}
+			},
+		})
+		const author = recursive('Author', () => ({ articles: { type: 'array', items: article } }))
+		const article = recursive('Article', () => ({
+			author: { oneOf: [author, { type: 'null' }] },
+			parent: article,
+		}))
+		const other = recursive('Author', () => ({}))
+		const [own, related, numbered] = [author, article, other].map((one) => components.schema(one))
+		assert.equal(numbered, { $ref: '#/components/schemas/Author2' })
+		assert.equal(components.schema({ items: article }), { items: related })
+		assert.equal(JSON.parse(JSON.stringify(components)).schemas, {
+			Author: {
+				title: 'Author',
+				type: 'object',
+				properties: { articles: { type: 'array', items: related } },
+			},
+			Article: {
+				...{ title: 'Article', type: 'object' },
+				properties: { author: { oneOf: [own, { type: 'null' }] }, parent: related },
+			},
+			Author2: { title: 'Author', type: 'object', properties: {} },
+		})
 	})
 
 	test('include no values that only look like schemas', () => {

@@ -81,12 +81,12 @@ const REST = 'The first of any number of segments'
 /** The answers of a description, ready to be compared with. */
 export class Description {
 	readonly document: Document
-	readonly #ajv = ajv()
-	readonly #compiled = new Map<AnySchema, ValidateFunction>()
+	/** For whole records, and for those with the fields that were named. */
+	readonly #checks: readonly [whole: Check, partial: Check]
 
 	constructor(document: Document) {
 		this.document = document
-		this.#ajv.addSchema({ $id: ID, $defs: prepared(document.components.schemas ?? {}, true) as object })
+		this.#checks = [checkOf(document, (value) => value), checkOf(document, withoutRequired)]
 	}
 
 	/** What an answer is that isn't described; nothing where all is. */
@@ -153,9 +153,7 @@ export class Description {
 		if (media.schema === undefined || type?.startsWith('text/') === true) return []
 		const value = parsed(body)
 		if (value === undefined) return ['its body is no JSON']
-		return this.#errors(media.schema, value, true)
-			.filter(({ keyword }) => !(hasFields && keyword === 'required'))
-			.map(({ text }) => text)
+		return this.#checks[hasFields ? 1 : 0](media.schema, value, true)
 	}
 
 	#request(operation: Operation, traffic: Traffic, names: readonly string[]): string[] {
@@ -171,19 +169,33 @@ export class Description {
 		if (media?.schema === undefined || requestBody === '' || type !== 'application/json') return problems
 		const value = parsed(requestBody)
 		if (value === undefined) return [...problems, 'its body is no JSON, and was taken']
-		return [...problems, ...this.#errors(media.schema, value, false).map(({ text }) => `its body: ${text}`)]
+		return [...problems, ...this.#checks[0](media.schema, value, false).map((text) => `its body: ${text}`)]
 	}
+}
 
-	/** What is wrong with a value; where it is closed, also what isn't named. */
-	#errors(schema: AnySchema, value: unknown, isClosed: boolean): { keyword: string; text: string }[] {
-		const validate = this.#compiled.get(schema) ?? this.#ajv.compile(prepared(schema, isClosed) as AnySchema) // as it was
-		this.#compiled.set(schema, validate)
+/** What is wrong with a value; where it is closed, also what isn't named. */
+type Check = (schema: AnySchema, value: unknown, isClosed: boolean) => string[]
+
+/** @param change of every schema */
+function checkOf({ components }: Document, change: (schema: unknown) => unknown): Check {
+	const own = ajv()
+	const compiled = new Map<AnySchema, ValidateFunction>()
+	own.addSchema({ $id: ID, $defs: change(prepared(components.schemas ?? {}, true)) as object })
+	return (schema, value, isClosed) => {
+		const validate = compiled.get(schema) ?? own.compile(change(prepared(schema, isClosed)) as AnySchema) // as it was
+		compiled.set(schema, validate)
 		if (validate(value)) return []
-		return (validate.errors ?? []).map(({ keyword, instancePath, message = '', params }) => ({
-			keyword,
-			text: `${instancePath} ${message} ${JSON.stringify(params)}`,
-		}))
+		return (validate.errors ?? []).map(
+			({ instancePath, message = '', params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+		)
 	}
+}
+
+function withoutRequired(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withoutRequired)
+	if (typeof value !== 'object' || value === null) return value
+	const entries = Object.entries(value).filter(([key, one]) => key !== 'required' || !Array.isArray(one))
+	return Object.fromEntries(entries.map(([key, one]) => [key, withoutRequired(one)]))
 }
 
 /** The value of JSON, with a byte order mark or without; `undefined` where it is none: whoever looks on must not throw. */

@@ -17,7 +17,7 @@ import { openArticles } from '../acceptance/articles.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { ROOT, run, typescript } from '../helpers/program.ts'
-import { APP_NAMES, apps, baseOf } from './apps.ts'
+import { APP_NAMES, apps, baseOf, relatedHandlers } from './apps.ts'
 import { CALLS, callAll } from './calls.ts'
 import { type Answer, documentOf, watch } from './tap.ts'
 
@@ -314,6 +314,57 @@ await notes('orval', async ([article, tag]) => {
 })
 `
 
+/** Records with related ones asked for through each of the clients: by names, in a text, and as JSON. */
+const ASKING_RELATED = `import createClient from 'openapi-fetch'
+import type { components, paths } from '../related.types.ts'
+import { articlesList } from './hey-related'
+import { client } from './hey-related/client.gen'
+import * as orval from './orval-related.ts'
+
+type Query = NonNullable<paths['/articles']['get']['parameters']['query']>
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+type Article = components['schemas']['Article']
+type Author = components['schemas']['Author']
+export const author: Same<Article['author'], Author | null | undefined> = true
+export const comment: Same<NonNullable<Article['comments']>['data'][number], components['schemas']['Comment']> = true
+export const count: Same<Query['count'], 'exact' | number | undefined> = true
+// @ts-expect-error: no such relation
+export const wrong: Query = { include: ['writer'] }
+const queries: Query[] = [
+	{ include: ['author', 'comments.author'], sort: ['id'], fields: ['title'], count: 1 },
+	{ include: 'author,comments', fields: 'title,comments.text', limit: 1 },
+	{ include: JSON.stringify({ comments: { limit: 1, fields: ['text'] } }), fields: 'title', limit: 1 },
+]
+
+const baseUrl = '__URL__'
+client.setConfig({ baseUrl })
+const plain = createClient<paths>({ baseUrl })
+
+async function ask(name: string, list: (query: Query) => Promise<{ data: unknown }>) {
+	for (const query of queries) console.log(name, JSON.stringify((await list(query)).data))
+}
+
+await ask('openapi-fetch', async (query) => {
+	const { data, error } = await plain.GET('/articles', { params: { query } })
+	if (data === undefined) throw new Error(JSON.stringify(error))
+	return data
+})
+await ask('hey-api', async (query) => (await articlesList({ query, throwOnError: true })).data)
+await ask('orval', async (query) => {
+	const { status, data } = await orval.articlesList(query)
+	if (status !== 200) throw new Error(JSON.stringify(data))
+	return data
+})
+`
+
+const COMMENT = '{"id":1,"text":"Comment 1","articleId":1,"authorId":2,"author":{"id":2,"name":"Bob"}}'
+/** What is asked for there. */
+const RELATED = [
+	`[{"title":"Sage","author":{"id":1,"name":"Ada"},"comments":{"data":[${COMMENT},${COMMENT.replaceAll(/(id":|Comment )1/g, '$12')}],"meta":{"limit":2,"next":"…"}}},{"title":"Thyme","author":null,"comments":{"data":[],"meta":{"limit":2,"next":null}}}]`,
+	'[{"title":"Sage","comments":{"data":[{"text":"Comment 1"},{"text":"Comment 2"}],"meta":{"limit":2,"next":"…"}},"author":{"id":1,"name":"Ada"}}]',
+	'[{"title":"Sage","comments":{"data":[{"text":"Comment 1"}],"meta":{"limit":1,"next":"…"}}}]',
+]
+
 /** The generators, each in one process for all descriptions. */
 async function makeClients(names: readonly string[], baseUrl: string): Promise<void> {
 	const inputs = names.map((name) => `${name}.json`)
@@ -363,7 +414,7 @@ describe('OpenAPI tools', (test) => {
 	test.after(() => rmSync(folder, { recursive: true, force: true }))
 
 	test('redocly reports no error and no warning', async () => {
-		assert.is(described.length, 9)
+		assert.is(described.length, 10)
 		const files = described.map((name) => `${name}.json`)
 		const { code, output } = await program('redocly', 'lint', '--format=json', ...files)
 		assert.is(code, 0, output)
@@ -410,18 +461,20 @@ describe('OpenAPI tools', (test) => {
 	test('openapi-fetch, hey-api and orval get the expected responses', async () => {
 		const { model, close } = await openArticles('memory')
 		const handlers = { 'blog/api': new AcceptanceApp(), 'blog/api/article': articlesOf(model) }
-		await listening({ ...handlers, ...keyedHandlers() }, {}, async ({ url }) => {
+		await listening({ ...handlers, ...keyedHandlers(), ...relatedHandlers() }, {}, async ({ url }) => {
 			const lib = ['es2023', 'dom', 'dom.iterable']
 			const options = { ...STRICT.compilerOptions, exactOptionalPropertyTypes: false, lib }
 			mkdirSync(join(folder, 'clients'))
 			writeFileSync(join(folder, 'clients/tsconfig.json'), JSON.stringify({ compilerOptions: options }))
 			writeFileSync(join(folder, 'clients/asking.ts'), ASKING.replace('__URL__', url))
 			writeFileSync(join(folder, 'clients/asking-by-keys.ts'), ASKING_BY_KEYS.replace('__URL__', url))
-			await makeClients(['acceptance', 'blog', 'keys'], url)
-			const [checked, ran, byKeys] = await Promise.all([
+			writeFileSync(join(folder, 'clients/asking-related.ts'), ASKING_RELATED.replace('__URL__', url))
+			await makeClients(['acceptance', 'blog', 'keys', 'related'], url)
+			const [checked, ran, byKeys, related] = await Promise.all([
 				program('tsc', '-p', 'clients'),
 				run({ args: typescript(join(folder, 'clients/asking.ts')), cwd: folder }),
 				run({ args: typescript(join(folder, 'clients/asking-by-keys.ts')), cwd: folder }),
+				run({ args: typescript(join(folder, 'clients/asking-related.ts')), cwd: folder }),
 			])
 			assert.is(checked.code, 0, checked.output)
 			assert.is(
@@ -431,6 +484,10 @@ describe('OpenAPI tools', (test) => {
 			const again = 'herb again a,b/c again'
 			const notes = [`openapi-fetch 7 changed 8 changed`, `hey-api ${again}`, `orval ${again}`]
 			assert.is(byKeys.output, notes.map((line) => `${line} seven herb\n`).join(''))
+			const asked = ['openapi-fetch', 'hey-api', 'orval'].flatMap((name) =>
+				RELATED.map((data) => `${name} ${data}\n`),
+			)
+			assert.is(related.output.replaceAll(/(?<="next":")[^"]+/g, '…'), asked.join(''))
 		})
 		await close()
 	})

@@ -59,7 +59,8 @@ function partsOf(name: string): [field: string, operator: string] {
 /** The fields listed in the schema of the `sort` parameter, without the `-` prefix for descending order. */
 function sortableOf(parameter: ParameterShape | undefined): ReadonlySet<string> {
 	const { schema } = parameter ?? {}
-	const names = schema?.enum ?? schema?.items?.enum ?? []
+	const { items } = schema?.anyOf?.[0] ?? schema ?? {}
+	const names = schema?.enum ?? items?.enum ?? []
 	return new Set(names.map((name) => String(name).replace(/^-/, '')))
 }
 

@@ -5,6 +5,12 @@
 
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
 
+/**
+ * Marks the schema of a type that may contain itself: the same object each time. It has a title, and is read on the way
+ * to a description only, where it becomes a component.
+ */
+export const RECURSIVE: unique symbol = Symbol('verbena.recursive')
+
 /** A schema; `{}` allows anything. Schemas of other libraries (zod, arktype) may have more keywords. */
 export interface JsonSchema {
 	/** The name of its type, `Article`; schemas with the same title are equal. */
@@ -35,6 +41,7 @@ export interface JsonSchema {
 	readonly writeOnly?: boolean
 	/** Schemas that a `$ref` within this one refers to: `#/$defs/Tag`. */
 	readonly $defs?: Readonly<Record<string, JsonSchema>>
+	readonly [RECURSIVE]?: true
 	readonly [keyword: string]: unknown
 }
 

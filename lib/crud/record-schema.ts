@@ -1,0 +1,89 @@
+/** The schemas of a `CrudHandler`'s records in the API description, and their names. Used by `api-description.ts`. */
+import { attached } from '../base/attached.ts'
+import { type JsonSchema, RECURSIVE } from '../validate/schema/json-schema.ts'
+import { responseSchema } from './field-schema.ts'
+import type { CrudPlan, Relation } from './plan.ts'
+
+/** `blog_category` → `blog categories`, `box` → `boxes`. A name that ends in s is assumed to be a plural. */
+export function pluralOf(name: string): string {
+	if (!/[a-rt-z]$/.test(name)) return name
+	if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`
+	return /(?:x|z|[cs]h)$/.test(name) ? `${name}es` : `${name}s`
+}
+
+/** The words of a table's name, without the schema before it. */
+export function wordsOf(table: string): string[] {
+	const name = table.split('.').at(-1) ?? ''
+	const words = name.replace(/([a-z\d])([A-Z])/g, '$1 $2').match(/[\p{L}\p{N}]+/gu)
+	return words ?? ['record']
+}
+
+/** `blog_category` → `BlogCategory`; letters that type names can't have are left out. */
+export function titleOf({ model }: CrudPlan): string {
+	const words = wordsOf(model.name).map((word) => word.normalize('NFKD').replace(/[^A-Za-z\d]+/g, ''))
+	const title = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+	return /^[A-Z]/.test(title) ? title : `Record${title}`
+}
+
+/** The relations whose other handler allows their operation at all; a request for another one is always 403. */
+export function usableRelations({ relations }: CrudPlan): Relation[] {
+	return [...relations.values()].filter(({ to, operation }) => to.allow.has(operation))
+}
+
+const SCHEMA: unique symbol = Symbol('verbena.recordSchema')
+
+/** The same object for the same plan: records that are related to each other contain each other's schemas. */
+export function recordSchema(plan: CrudPlan): JsonSchema {
+	return attached(plan, SCHEMA, () => {
+		const title = titleOf(plan)
+		const required = [...plan.visible.keys()]
+		const relations = usableRelations(plan)
+		if (relations.length === 0)
+			return { title, type: 'object', properties: Object.fromEntries(fieldSchemas(plan)), required }
+		return {
+			...{ [RECURSIVE]: true, title, type: 'object', required },
+			get properties() {
+				const related = relations.map((one): [string, JsonSchema] => [one.name, relatedSchema(one)])
+				return Object.fromEntries([...fieldSchemas(plan), ...related])
+			},
+		}
+	})
+}
+
+function fieldSchemas({ visible, creatable, updatable }: CrudPlan): [string, JsonSchema][] {
+	return Array.from(visible, ([name, { field }]) => [
+		name,
+		creatable.has(name) || updatable.has(name)
+			? responseSchema(field)
+			: { ...responseSchema(field), readOnly: true },
+	])
+}
+
+/** Related records within a record: never required, because they are only there if they are included. */
+function relatedSchema({ link, to, isStripped }: Relation): JsonSchema {
+	const record = isStripped ? {} : recordSchema(to)
+	if (!link.isMany) return isStripped ? {} : { oneOf: [record, { type: 'null' }] }
+	return {
+		type: 'object',
+		properties: { data: { type: 'array', items: record }, meta: RELATED_META },
+		required: ['data', 'meta'],
+	}
+}
+
+const RELATED_META: JsonSchema = {
+	title: 'RelatedMeta',
+	type: 'object',
+	properties: {
+		limit: { type: 'integer', description: 'Maximum number of related records within each record' },
+		next: {
+			type: ['string', 'null'],
+			description: 'The cursor of the related records after these; null if there are none',
+		},
+		total: {
+			type: 'integer',
+			description: 'How many related records there are; present if they were counted',
+		},
+		more: { type: 'boolean', const: true, description: 'Present if there are more than `total`' },
+	},
+	required: ['limit', 'next'],
+}
