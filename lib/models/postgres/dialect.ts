@@ -4,7 +4,7 @@ import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } f
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
-import { exactText, recordSql } from './json.ts'
+import { exactText, recordSql, recordText, relatedList } from './json.ts'
 import { Lists, readList } from './list.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE } from './types.ts'
 
@@ -14,7 +14,7 @@ import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE } from './ty
  */
 export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lru): Dialect {
 	const lists = new Lists(lru)
-	return {
+	const dialect: Dialect = {
 		lru,
 		returning: { insert: true, update: true, delete: true },
 		returningAlias: ALIAS,
@@ -28,6 +28,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		bindNumber: String,
 		defaultOf: ({ defaultSql = 'default' }) => defaultSql,
 		record: recordSql,
+		embedding: { record: recordText, list: relatedList },
 		exact: (column, alias) => exactText(column, columnName(QUOTING, column, alias)),
 		orderTerm,
 		matches: writeMatches,
@@ -36,10 +37,11 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		...(keys.some(({ storage }) => storage === LOOSE) ? { keyIs: writeKeyIs } : {}),
 		exactly: writeExactly,
 		list: (sql, parts) => lists.write(sql, parts),
-		listed: readList,
+		listed: (rows, parts) => readList(rows, parts, dialect),
 		isOutdated,
 		failure: failureOf,
 	}
+	return dialect
 }
 
 const QUOTING = { quote: ansiQuoted }

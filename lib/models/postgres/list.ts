@@ -4,12 +4,20 @@ import type { Bytes } from '../../base/time.ts'
 import type { Listed } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import { type Dialect, type ListParts, listedOf, type Selected, type Sql } from '../sql/dialect.ts'
+import {
+	type Dialect,
+	type Embedded,
+	type ListParts,
+	listedOf,
+	type Selected,
+	type Sql,
+} from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
-import { ALIAS, columnName, tableName } from '../sql/table.ts'
+import { fillMarks, recordOf } from '../sql/related.ts'
+import { ALIAS, type Column, columnName, tableName } from '../sql/table.ts'
 import { type KeyPart, type Lru, TextCache } from '../sql/text-cache.ts'
-import { aggregable, bytesOf, cursorValue, isShort, recordSql } from './json.ts'
+import { aggregable, bytesOf, cursorValue, isShort } from './json.ts'
 
 /**
  * Minimum of the literal limit. PostgreSQL assumes that a limit in a placeholder is a tenth of the table, and so would
@@ -61,7 +69,7 @@ export class Lists {
 	write(sql: Sql, parts: ListParts): void {
 		const isWhole = sql.values.length === 0
 		const conditions = conditionsOf(sql, parts)
-		const texts = this.#textsOf(parts.selected)
+		const texts = this.#textsOf(sql.dialect, parts)
 		// Within another statement, the placeholders have other numbers.
 		const isCached = isWhole && conditions.counted.length + conditions.paged.length <= MAX_CACHED_CONDITIONS
 		const key = isCached ? cacheKey(parts, conditions) : []
@@ -70,11 +78,12 @@ export class Lists {
 		if (isCached && cached === undefined) texts.cache.keep(key, sql.text)
 	}
 
-	#textsOf(selected: readonly Selected[]): ListTexts {
+	#textsOf(dialect: Dialect, { selected, embedded }: ListParts): ListTexts {
 		let texts = this.#texts.get(selected)
 		if (texts === undefined) {
-			const mark = separatorOf(selected) === LINE ? `\\n` : `\\x01`
-			const records = `string_agg(${recordSql(selected, ALIAS).expressions[0]}, E',${mark}')`
+			const mark = separatorOf(selected, embedded) === LINE ? `\\n` : `\\x01`
+			const [record] = recordOf(dialect, selected, ALIAS, embedded).expressions
+			const records = `string_agg(${record}, E',${mark}')`
 			texts = { records, mark: `E'${mark}'`, cache: new TextCache(this.#lru) }
 			this.#texts.set(selected, texts)
 		}
@@ -83,7 +92,12 @@ export class Lists {
 }
 
 /** Adds all values to `sql`, and returns the conditions' SQL. `sql.text`, empty before, is overwritten later. */
-function conditionsOf(sql: Sql, { limit, offset, where, joins, after, total }: ListParts): Conditions {
+function conditionsOf(
+	sql: Sql,
+	{ limit, offset, where, joins, after, total, embedded }: ListParts,
+): Conditions {
+	// The lists of one statement share these values: their placeholders have the same numbers in each.
+	if (embedded !== undefined && sql.values.length === 0) sql.values.push(...embedded.values)
 	const bindNumber = (value: number) =>
 		sql.dialect.placeholder(sql.values.push(sql.dialect.bindNumber(value)), undefined)
 	const limitPlaceholder = bindNumber(limit)
@@ -95,8 +109,10 @@ function conditionsOf(sql: Sql, { limit, offset, where, joins, after, total }: L
 	return { counted, paged, limit: limitPlaceholder, offset: offset > 0 ? bindNumber(offset) : '' }
 }
 
-function separatorOf(selected: readonly Selected[]): string {
-	return selected.some(({ column: { sqlType } }) => sqlType === 'json' || sqlType === 'json[]') ? MARK : LINE
+function separatorOf(selected: readonly Selected[], embedded: Embedded | undefined): string {
+	const keepsText = ({ sqlType }: Column) => sqlType === 'json' || sqlType === 'json[]'
+	const isKept = selected.some(({ column }) => keepsText(column)) || embedded?.columns.some(keepsText)
+	return isKept ? MARK : LINE
 }
 
 function cacheKey(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
@@ -162,8 +178,8 @@ function reach(limit: number, offset: number): number {
 }
 
 /** Converts the row of a list statement: see `Dialect.listed`. @throws ModelError `too_large` */
-export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
-	const { limit, selected, maxBytes, looksBeyond } = parts
+export function readList({ rows }: Rows, parts: ListParts, dialect: Dialect): Listed | undefined {
+	const { limit, selected, embedded, maxBytes, looksBeyond } = parts
 	const [json, count, next, without, all] = rows[0] ?? []
 	const hasBeyond = Number(count) > limit
 	if (json === null && Number(count) > 0) {
@@ -172,7 +188,8 @@ export function readList({ rows }: Rows, parts: ListParts): Listed | undefined {
 	}
 	const isMore = (hasBeyond || !looksBeyond) && limit > 0
 	if (isMore && next === null) throw new ModelError('too_large')
-	const page = typeof json === 'string' ? `[${recordsOf(json, hasBeyond, separatorOf(selected))}]` : '[]'
+	const records = typeof json === 'string' ? recordsOf(json, hasBeyond, separatorOf(selected, embedded)) : ''
+	const page = `[${embedded === undefined ? records : fillMarks(records, embedded, dialect)}]`
 	const cursor = isMore && typeof next === 'string' ? next : undefined
 	return listedOf(page, cursor, all, parts)
 }

@@ -24,6 +24,63 @@ export interface RecordSql {
 	json(values: readonly unknown[]): string
 }
 
+/** A key of a record's JSON for related records, and SQL for their JSON: a text, never null. */
+export interface Member {
+	readonly as: string
+	readonly sql: string
+}
+
+/** The related records of a selection, as SQL. */
+export interface Embedded {
+	readonly members: readonly Member[]
+	/** The bound values of the members' placeholders, which are the first ones of the statement. */
+	readonly values: readonly unknown[]
+	/** The columns of all related records. */
+	readonly columns: readonly Column[]
+	/** The lists among them; the index is their number in marks (see `related.ts`). */
+	readonly lists: readonly EmbeddedList[]
+}
+
+/** A list of related records within a record. */
+export interface EmbeddedList {
+	readonly order: readonly OrderColumn[]
+	cursor(next: string): string
+}
+
+/** The parts of a list of related records, each to be written once and in this order, because they have placeholders. */
+export interface EmbeddedParts {
+	/** SQL for a related record's JSON, and for the number of all that match, as a text: see `total`. */
+	readonly record: string
+	readonly total: EmbeddedTotal | undefined
+	/** ` from … where … order by …`, without a limit. */
+	readonly source: string
+	/** The alias of the related records' table in all of them. */
+	readonly alias: string
+	readonly order: readonly OrderColumn[]
+	/** 1 or more. */
+	readonly limit: number
+	/** The list's number in marks. */
+	readonly number: number
+}
+
+/** The number of related records that match. */
+export interface EmbeddedTotal {
+	/** SQL for a text: the number, or `5,"more":true`. */
+	readonly sql: string
+	/** The largest number that is written. */
+	readonly max: number
+}
+
+/** Writes related records into the JSON of a record. */
+export interface Embedding {
+	/** SQL for the JSON of a record as one text, never null; bytes may be written as a mark (see `related.ts`). */
+	record(selected: readonly Selected[], alias: string, members: readonly Member[]): string
+	/** SQL for `{"data":[…],"meta":{…}}`, a subselect that reads at most `limit + 1` records. */
+	list(parts: EmbeddedParts): string
+	/** Converts the sort values that `list` has written to those of `Listed.next`. */
+	next?(values: string, order: readonly OrderColumn[]): string
+}
+
 /** A sort term of a list. */
 export interface OrderColumn {
 	readonly column: Column
@@ -51,6 +108,8 @@ export function patternOf({ op, value }: TextMatch, wildcards: RegExp, escapeCha
 export interface ListParts {
 	readonly table: Table
 	readonly selected: readonly Selected[]
+	/** Related records, after the selected columns. */
+	readonly embedded?: Embedded | undefined
 	readonly order: readonly OrderColumn[]
 	readonly limit: number
 	readonly offset: number
@@ -122,6 +181,8 @@ export interface Dialect {
 	defaultOf(column: Column): string
 	/** SQL for a record's JSON. `alias` is the table's, empty for none. Values are exact: see `FieldType`. */
 	record(selected: readonly Selected[], alias: string): RecordSql
+	/** How related records are written; without it, they are read by statements of their own. */
+	readonly embedding?: Embedding
 	/** A column as text or number, without loss of precision; used for ids and versions. */
 	exact(column: Column, alias: string): string
 	/**

@@ -59,9 +59,9 @@ export class Lists {
 		const { table, columns } = this.#subject
 		const { where, after } = query
 		const { terms: order, joins } = joinedOrder(query.order, columns, ALIAS)
+		const { selected, embedded } = this.#live.plans.of(query.selection)
 		return {
-			table,
-			selected: this.#live.plans.of(query.selection).selected,
+			...{ table, selected, embedded },
 			order,
 			limit: wholeNumber(query.limit),
 			offset: wholeNumber(query.offset),

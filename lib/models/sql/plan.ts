@@ -2,7 +2,8 @@
 import type { Bytes } from '../../base/time.ts'
 import { idOfKey } from '../key.ts'
 import type { Found, Selection } from '../model.ts'
-import type { Dialect, RecordSql, Selected } from './dialect.ts'
+import type { Dialect, Embedded, RecordSql, Selected } from './dialect.ts'
+import { embeddedOf, recordOf, selectedOf } from './related.ts'
 import { ALIAS, type Column, type Columns, columnName, columnOf, type Table, tableName } from './table.ts'
 import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
@@ -16,11 +17,14 @@ export interface RowMapper {
 
 export interface Plan {
 	readonly selected: readonly Selected[]
+	readonly embedded: Embedded | undefined
 	readonly version: Column | undefined
 	/** `select … from … where `, with {@link ALIAS}. */
 	readonly head: string
+	/** The bound values of the placeholders in `head`. */
+	readonly values: readonly unknown[]
 	readonly selectedRow: RowMapper
-	/** The clause ` returning …` of a write. */
+	/** The clause ` returning …` of a write; not for selections with related records. */
 	readonly returning: string
 	readonly returnedRow: RowMapper
 	/** The whole statement that reads a record by id. */
@@ -40,28 +44,28 @@ const PLAN_BYTES: Bytes = 3_000
 const COPIES_OF_LIST = 6
 
 export function planOf(table: Table, columns: Columns, dialect: Dialect, selection: Selection): Plan {
-	const selected = selection.fields.flatMap((field, at) => {
-		if (columns.gone.has(field)) return []
-		const as = selection.names[at]
-		if (as === undefined) throw new TypeError(`the selection has no name for ${JSON.stringify(field)}`)
-		return { column: columnOf(columns, field), as }
-	})
+	const selected = selectedOf(selection, columns)
+	const embedded = embeddedOf(dialect, selection, { columns, alias: ALIAS })
 	// Without the version nothing would prevent lost updates, so every request fails.
 	if (selection.version !== undefined && columns.gone.has(selection.version))
 		throw new TypeError(`the version column of ${table.name}, ${selection.version}, no longer exists`)
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
 	const keys = table.key.map((name) => columnOf(columns, name))
-	const mapper = (alias: string) => rowMapper(dialect, dialect.record(selected, alias), version, keys, alias)
+	const mapper = (alias: string) =>
+		rowMapper(dialect, recordOf(dialect, selected, alias, embedded), version, keys, alias)
 	const selectedRow = mapper(ALIAS)
-	const returnedRow = dialect.returningAlias === ALIAS ? selectedRow : mapper(dialect.returningAlias)
+	const isSame = dialect.returningAlias === ALIAS || embedded !== undefined
+	const returnedRow = isSame ? selectedRow : mapper(dialect.returningAlias)
 	const head = `select ${selectedRow.list} from ${tableName(dialect, table)} ${ALIAS} where `
+	const first = 1 + (embedded?.values.length ?? 0)
 	const isKey = keys.map(
-		(key, at) => `${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(at + 1, key)}`,
+		(key, at) => `${columnName(dialect, key, ALIAS)} = ${dialect.placeholder(first + at, key)}`,
 	)
 	const byId = `${head}${isKey.join(' and ')}`
 	const { lru } = dialect
 	return {
-		...{ selected, version, head, byId, selectedRow, returnedRow },
+		...{ selected, embedded, version, head, byId, selectedRow, returnedRow },
+		values: embedded?.values ?? [],
 		returning: ` returning ${returnedRow.list}`,
 		...{ inserts: new TextCache(lru), updates: new TextCache(lru), gathered: new TextCache(lru) },
 		bytes: PLAN_BYTES + COPIES_OF_LIST * Math.max(selectedRow.list.length, returnedRow.list.length),

@@ -63,8 +63,8 @@ export class Reads {
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
 		const { dialect, keys, columns } = this.#live.subject
-		const { head, selectedRow, gathered } = this.#plan()
-		const sql = new Sql(dialect)
+		const { head, values, selectedRow, gathered } = this.#plan()
+		const sql = new Sql(dialect, [...values])
 		dialect.keyIn?.(sql, keys, ALIAS, ids)
 		if (where !== undefined) {
 			sql.add(' and ')
@@ -83,9 +83,10 @@ export class Reads {
 		const { keys, dialect } = this.#live.subject
 		if (where === undefined && dialect.keyIs === undefined) {
 			const values = valuesOfId(id, keys).map((value, at) => dialect.bind(value, keys[at] as Column))
-			return { text: plan.byId, values, writes: false }
+			const all = plan.values.length === 0 ? values : [...plan.values, ...values]
+			return { text: plan.byId, values: all, writes: false }
 		}
-		const sql = new Sql(dialect)
+		const sql = new Sql(dialect, [...plan.values])
 		sql.add(plan.head)
 		writeGuarded(sql, this.#live.subject, id, plan, { where, version: undefined }, ALIAS)
 		return sql.statement(false)

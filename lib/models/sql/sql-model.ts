@@ -109,7 +109,7 @@ export class SqlModel implements Model {
 		for (const { name, hasDefault, generated } of keys)
 			if (!hasDefault && !generated && (values[name] ?? null) === null)
 				throw new ModelError('not_null', [name])
-		const plan = this.#plan(selection)
+		const plan = this.#planOfChange(selection)
 		if (!dialect.returning.insert || dialect.rereads) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
 		const [row] = rows
@@ -121,7 +121,7 @@ export class SqlModel implements Model {
 
 	async update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
 		this.#mustBeWritable()
-		const plan = this.#plan(selection)
+		const plan = this.#planOfChange(selection)
 		const { returning, rereads } = this.#subject.dialect
 		if (!returning.update || rereads) return this.#updateAndRead(id, changes, plan, guard)
 		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
@@ -131,7 +131,7 @@ export class SqlModel implements Model {
 
 	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
 		this.#mustBeWritable()
-		const plan = this.#plan(selection)
+		const plan = this.#planOfChange(selection)
 		const { returning, rereads } = this.#subject.dialect
 		if (!returning.delete || this.#locksFirst(guard)) return this.#readAndDelete(id, plan, guard)
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
@@ -161,6 +161,10 @@ export class SqlModel implements Model {
 
 	joins(other: Model): boolean {
 		return areTogether(this.#live, other)
+	}
+
+	embeds(other: Model): boolean {
+		return this.#subject.dialect.embedding !== undefined && this.joins(other)
 	}
 
 	get source(): object {
@@ -273,6 +277,13 @@ export class SqlModel implements Model {
 
 	#plan(selection: Selection): Plan {
 		return this.#live.plans.of(selection)
+	}
+
+	/** @throws TypeError if the selection has related records */
+	#planOfChange(selection: Selection): Plan {
+		const plan = this.#plan(selection)
+		if (plan.embedded === undefined) return plan
+		throw new TypeError(`a change of ${this.name} returns no related records: read the record after it`)
 	}
 
 	#readsOf(selection: Selection): Reads {

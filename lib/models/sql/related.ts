@@ -1,0 +1,188 @@
+/**
+ * Related records within a record's JSON (`Selection.related`): a subselect for each, so that the database writes them in
+ * the statement that reads the record. Called by `plan.ts`; the dialects' lists call `recordOf` and `fillMarks`.
+ *
+ * What only Node can write, a list's cursor, is left out by the database: it writes a mark, `U+0002 n:values U+0002`,
+ * in which n is the list's number and the values are JSON. JSON has no U+0002, so nothing that is stored looks like a mark.
+ * Bytes, which SQLite can't write as base64, are the mark `U+0002 x:00ff U+0002`.
+ */
+import type { Link, Related, Selection } from '../model.ts'
+import { equality, writeCondition } from './condition.ts'
+import {
+	type Dialect,
+	type Embedded,
+	type EmbeddedTotal,
+	type Member,
+	type OrderColumn,
+	type RecordSql,
+	type Selected,
+	Sql,
+} from './dialect.ts'
+import { subjectOfModel } from './subject.ts'
+import { type Column, type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
+
+/** The number of U+0002, for `chr` and `char`. */
+export const MARK_CODE = 2
+const MARK = '\x02'
+/** In a mark, in the place of a list's number. */
+export const BYTES = 'x'
+
+/** A table as it is called within a statement. */
+interface Named {
+	readonly columns: Columns
+	readonly alias: string
+}
+
+interface Compiled extends Embedded {
+	readonly columns: Column[]
+	readonly lists: Embedded['lists'][number][]
+}
+
+/** The selection's columns; those that are gone are left out. */
+export function selectedOf({ fields, names }: Selection, columns: Columns): readonly Selected[] {
+	return fields.flatMap((field, at) => {
+		if (columns.gone.has(field)) return []
+		const as = names[at]
+		if (as === undefined) throw new TypeError(`the selection has no name for ${JSON.stringify(field)}`)
+		return { column: columnOf(columns, field), as }
+	})
+}
+
+/** The selection's related records as SQL; `undefined` if it has none. */
+export function embeddedOf(
+	dialect: Dialect,
+	{ related = [] }: Selection,
+	outer: Named,
+): Embedded | undefined {
+	if (related.length === 0) return undefined
+	const sql = new Sql(dialect)
+	const compiled: Compiled = { members: [], values: sql.values, columns: [], lists: [] }
+	return { ...compiled, members: membersOf(sql, related, outer, compiled) }
+}
+
+/** A record's JSON, with its related records. */
+export function recordOf(
+	dialect: Dialect,
+	selected: readonly Selected[],
+	alias: string,
+	embedded: Embedded | undefined,
+): RecordSql {
+	if (embedded === undefined || dialect.embedding === undefined) return dialect.record(selected, alias)
+	const expression = dialect.embedding.record(selected, alias, embedded.members)
+	return { expressions: [expression], json: ([text]) => fillMarks(text, embedded, dialect) }
+}
+
+/** Replaces the marks in a text of the database. @throws TypeError if it isn't a text */
+export function fillMarks(text: unknown, { lists }: Embedded, { embedding }: Dialect): string {
+	if (typeof text !== 'string')
+		throw new TypeError(`the database has returned ${typeof text} for a record, not text`)
+	let filled = ''
+	let end = 0
+	for (let at = text.indexOf(MARK); at !== -1; at = text.indexOf(MARK, end)) {
+		const colon = text.indexOf(':', at)
+		const close = text.indexOf(MARK, colon)
+		const name = text.slice(at + 1, colon)
+		const content = text.slice(colon + 1, close)
+		filled += text.slice(end, at)
+		end = close + 1
+		if (name === BYTES) {
+			filled += `"${Buffer.from(content, 'hex').toString('base64')}"`
+			continue
+		}
+		const list = lists[Number(name)]
+		if (list === undefined) throw new TypeError('the database has returned a mark that no list has')
+		filled += JSON.stringify(list.cursor(embedding?.next?.(content, list.order) ?? content))
+	}
+	return end === 0 ? text : filled + text.slice(end)
+}
+
+/** SQL for each of the related records. Their values are added in the order in which their texts stand. */
+function membersOf(sql: Sql, related: readonly Related[], outer: Named, compiled: Compiled): Member[] {
+	return related.map((one) => ({ as: one.name, sql: relatedText(sql, one, outer, compiled) }))
+}
+
+function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compiled): string {
+	const { link, selection, where, list } = related
+	const { embedding } = sql.dialect
+	if (embedding === undefined)
+		throw new TypeError(`${link.model.name} can't be read together with another table`)
+	const { table, columns, keys } = subjectOfModel(link.model)
+	// Longer than any around it, so that conditions and nested records can refer to all of them.
+	const alias = `${outer.alias}e`
+	const selected = selectedOf(selection, columns)
+	for (const { column } of selected) compiled.columns.push(column)
+	const source = (terms: readonly OrderColumn[]) =>
+		textOf(sql, () => {
+			sql.add(` from ${tableName(sql.dialect, table)} ${alias} where `)
+			writeLink(sql, link, outer, { columns, alias })
+			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias)
+			if (terms.length > 0)
+				sql.add(` order by ${terms.map((term) => sql.dialect.orderTerm(term, alias)).join(', ')}`)
+		})
+	const recordText = () =>
+		embedding.record(selected, alias, membersOf(sql, selection.related ?? [], { columns, alias }, compiled))
+	if (list === undefined) {
+		const record = recordText()
+		const isOne = link.through === undefined && isUniqueIn(table, link.to)
+		const order = isOne ? [] : keys.map((column) => ({ column, descending: false }))
+		return `coalesce((select ${record}${source(order)} limit 1), 'null')`
+	}
+	const { limit, count, cursor } = list
+	if (!Number.isSafeInteger(limit) || limit < 0)
+		throw new RangeError(`a limit must be a whole number from 0 on, got ${String(limit)}`)
+	const number = compiled.lists.length
+	const order = list.order.map(({ field, descending }) => ({ column: columnOf(columns, field), descending }))
+	compiled.lists.push({ order, cursor })
+	const totalOf = () => (count === undefined ? undefined : totalText(count, source([])))
+	if (limit === 0) {
+		const total = totalOf()
+		const start = `'{"data":[],"meta":{"limit":0,"next":null`
+		return total === undefined ? `${start}}}'` : `${start},"total":' || ${total.sql} || '}}'`
+	}
+	return embedding.list({
+		record: recordText(),
+		total: totalOf(),
+		source: source(order),
+		...{ alias, order, limit, number },
+	})
+}
+
+/** Returns what `write` adds to the text, and takes it off again. */
+function textOf(sql: Sql, write: () => void): string {
+	const before = sql.text
+	sql.text = ''
+	write()
+	const written = sql.text
+	sql.text = before
+	return written
+}
+
+/** Writes the condition that records are related to the outer one. */
+function writeLink(sql: Sql, { fields, to, isMany, through }: Link, outer: Named, related: Named): void {
+	const { dialect } = sql
+	const own = { ...outer, names: fields }
+	const target = { ...related, names: to }
+	if (through === undefined) {
+		sql.add(isMany ? equality(dialect, own, target) : equality(dialect, target, own))
+		return
+	}
+	const { table, columns } = subjectOfModel(through.model)
+	const between = { columns, alias: `${related.alias}m` }
+	const list = ({ columns, alias }: Named, names: readonly string[]) =>
+		names.map((name) => columnName(dialect, columnOf(columns, name), alias)).join(', ')
+	const keys = list(related, to)
+	// Not a join: a record is related once, however many records in between lead to it.
+	sql.add(`${to.length === 1 ? keys : `(${keys})`} in (select ${list(between, through.on)}`)
+	sql.add(` from ${tableName(dialect, table)} ${between.alias}`)
+	sql.add(` where ${equality(dialect, own, { ...between, names: through.from })})`)
+}
+
+function totalText(count: number, source: string): EmbeddedTotal {
+	const all = `cast(count(*) as text)`
+	if (count === Number.POSITIVE_INFINITY)
+		return { sql: `(select ${all}${source})`, max: Number.MAX_SAFE_INTEGER }
+	if (!Number.isSafeInteger(count) || count < 0)
+		throw new RangeError(`a count must be a whole number from 0 on or Infinity, got ${String(count)}`)
+	const number = `case when count(*) > ${count} then '${count},"more":true' else ${all} end`
+	return { sql: `(select ${number} from (select 1${source} limit ${count + 1}) n)`, max: count }
+}
