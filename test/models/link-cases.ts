@@ -321,6 +321,40 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 		}
 	})
 
+	test('a total may stop at the first record beyond a number', async () => {
+		const { person } = models()
+		const order = [{ field: 'id', descending: false }]
+		const base = { selection: SELECTION, order, limit: 2, offset: 0, after: undefined, total: true }
+		const where = not(some('place'))(linksOf(models()))
+		for (const more of [{}, { offset: 1 }, { offset: 1000 }, { after: [3] }])
+			for (const [condition, total] of [
+				[undefined, 5],
+				[where, 2],
+				[name('none'), 0],
+			] as const)
+				for (const maxTotal of [
+					0,
+					1,
+					2,
+					4,
+					5,
+					6,
+					1000,
+					Number.MAX_SAFE_INTEGER - 1,
+					Number.POSITIVE_INFINITY,
+				]) {
+					const query = { ...base, ...more, where: condition }
+					const exact = await person.list(query)
+					assert.is(exact.total, total)
+					const bounded = { ...exact, total: Math.min(total, maxTotal + 1) }
+					// Twice, because texts are cached from the second time on.
+					assert.equal(await person.list({ ...query, maxTotal }), bounded)
+					assert.equal(await person.list({ ...query, maxTotal }), bounded)
+					const all: Condition = { op: 'and', terms: [] }
+					assert.equal(await person.listEach?.({ ...query, maxTotal }, [all, all]), [bounded, bounded])
+				}
+	})
+
 	test('the bytes of all lists count together', async () => {
 		const { item } = models()
 		const [first, second]: Condition[] = [1, 2].map((value) => ({ op: 'eq', field: 'person', value }))

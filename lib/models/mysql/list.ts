@@ -141,8 +141,13 @@ export class Lists {
 
 /** Writes the total, left-joined with the page, so that an empty page has a total, too. */
 function writeCount(sql: Sql, parts: ListParts): void {
-	sql.add('(select count(*) as n from ')
-	writeSource(sql, parts, [parts.where])
+	const { where, maxTotal } = parts
+	sql.add(`(select count(*) as n from ${maxTotal === undefined ? '' : '(select 1 from '}`)
+	writeSource(sql, parts, [where])
+	if (maxTotal !== undefined) {
+		writeNumber(sql.add(' limit '), parts, maxTotal + 1)
+		sql.add(') t')
+	}
 	sql.add(') c left join ')
 }
 
@@ -200,14 +205,15 @@ function writeOrder(sql: Sql, order: ListParts['order'], alias: 'b' | 'p'): void
  * Limit and offset are literals if there is an offset and no other values: such a statement isn't prepared, and MariaDB
  * plans it better. Otherwise they are bound, so that not every page is another prepared statement.
  */
-function writeLimit(sql: Sql, { limit, offset }: ListParts): void {
-	const isBound = sql.values.length > 0 || offset === 0
-	const write = (count: number) => (isBound ? sql.number(count) : sql.add(String(count)))
-	sql.add(' limit ')
-	write(limit + 1)
-	if (offset === 0) return
-	sql.add(' offset ')
-	write(offset)
+function writeLimit(sql: Sql, parts: ListParts): void {
+	const { limit, offset } = parts
+	writeNumber(sql.add(' limit '), parts, limit + 1)
+	if (offset > 0) writeNumber(sql.add(' offset '), parts, offset)
+}
+
+function writeNumber(sql: Sql, { offset }: ListParts, number: number): void {
+	if (sql.values.length > 0 || offset === 0) sql.number(number)
+	else sql.add(String(number))
 }
 
 /** An expression for the JSON array of a record's sort values; joined ones are in the page `alias`. */

@@ -45,6 +45,8 @@ interface Conditions {
 	/** Placeholders of the limit and of the offset; `offset` is empty if it is 0. */
 	readonly limit: string
 	readonly offset: string
+	/** Placeholder of the number of records at which the count may stop, or empty. */
+	readonly maxTotal: string
 }
 
 interface ListTexts {
@@ -94,7 +96,7 @@ export class Lists {
 /** Adds all values to `sql`, and returns the conditions' SQL. `sql.text`, empty before, is overwritten later. */
 function conditionsOf(
 	sql: Sql,
-	{ limit, offset, where, joins, after, total, embedded }: ListParts,
+	{ limit, offset, where, joins, after, total, maxTotal, embedded }: ListParts,
 ): Conditions {
 	// The lists of one statement share these values: their placeholders have the same numbers in each.
 	if (embedded !== undefined && sql.values.length === 0) sql.values.push(...embedded.values)
@@ -103,10 +105,12 @@ function conditionsOf(
 	const limitPlaceholder = bindNumber(limit)
 	if (total) writeWhere(sql, [where])
 	const counted = sql.text
+	const maxPlaceholder = total && maxTotal !== undefined ? bindNumber(maxTotal) : ''
 	joins?.(sql)
 	writeWhere(sql, [where, after])
 	const paged = sql.text.slice(counted.length)
-	return { counted, paged, limit: limitPlaceholder, offset: offset > 0 ? bindNumber(offset) : '' }
+	const skip = offset > 0 ? bindNumber(offset) : ''
+	return { counted, paged, limit: limitPlaceholder, offset: skip, maxTotal: maxPlaceholder }
 }
 
 function separatorOf(selected: readonly Selected[], embedded: Embedded | undefined): string {
@@ -116,9 +120,10 @@ function separatorOf(selected: readonly Selected[], embedded: Embedded | undefin
 }
 
 function cacheKey(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
-	const { order, limit, offset, total, maxBytes, looksBeyond } = parts
+	const { order, limit, offset, total, maxTotal, maxBytes, looksBeyond } = parts
 	const form = (looksBeyond ? 4 : 0) + (total ? 2 : 0) + (offset > 0 ? 1 : 0)
 	const key: KeyPart[] = [reach(limit, offset), maxBytes, form, counted, paged]
+	if (total && maxTotal !== undefined) key.push(reach(maxTotal, 0))
 	for (const { column, descending, joined } of order) {
 		key.push(column.name, descending ? 1 : 0)
 		if (joined !== undefined) key.push(joined)
@@ -128,12 +133,22 @@ function cacheKey(parts: ListParts, { counted, paged }: Conditions): KeyPart[] {
 
 function listText(
 	dialect: Dialect,
-	{ table, order, limit, offset, total, maxBytes, looksBeyond }: ListParts,
+	{ table, order, limit, offset, total, maxTotal, maxBytes, looksBeyond }: ListParts,
 	{ records, mark }: ListTexts,
-	{ counted, paged, limit: limitPlaceholder, offset: offsetPlaceholder }: Conditions,
+	{
+		counted,
+		paged,
+		limit: limitPlaceholder,
+		offset: offsetPlaceholder,
+		maxTotal: maxPlaceholder,
+	}: Conditions,
 ): string {
 	const source = `${tableName(dialect, table)} ${ALIAS}`
-	const count = total ? `, (select count(*) from ${source}${counted})` : ''
+	const matching =
+		maxTotal === undefined
+			? `${source}${counted}`
+			: `(select from (select from ${source}${counted} limit ${reach(maxTotal, 0)}) b limit ${maxPlaceholder} + 1) b`
+	const count = total ? `, (select count(*) from ${matching})` : ''
 	const keys = orderOfPage(order).map(({ column }, at) => {
 		const key = aggregable(column, columnName(dialect, column, ALIAS))
 		// A limit above the largest subscript is above the number of records too, so `least` doesn't change the result.

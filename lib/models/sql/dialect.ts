@@ -120,6 +120,8 @@ export interface ListParts {
 	/** Writes the cursor's condition, which doesn't apply to the total. */
 	readonly after: ((sql: Sql) => void) | undefined
 	readonly total: boolean
+	/** With `total`: the count may stop at the first record beyond this number. */
+	readonly maxTotal?: number | undefined
 	/** Maximum size of the page's JSON and cursor together; an extra record behind the page doesn't count. */
 	readonly maxBytes: Bytes
 	/** Whether one extra record is read, to find out if there is a next page; false if a next page is known to exist. */

@@ -69,6 +69,7 @@ export class Lists {
 			joins,
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,
+			maxTotal: query.maxTotal === Number.POSITIVE_INFINITY ? undefined : query.maxTotal,
 			maxBytes: Math.min(query.maxBytes ?? MAX_PAGE_BYTES, MAX_PAGE_BYTES),
 			looksBeyond: true,
 		}

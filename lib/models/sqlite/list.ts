@@ -38,8 +38,8 @@ interface ListSql {
 	readonly select: string
 	/** ` order by … limit `. */
 	readonly orderBy: string
-	/** The complete statements without a condition, kept from the first use; with the total, and without. */
-	readonly whole: { counted?: string; uncounted?: string }
+	/** The complete statements without a condition, kept from the first use; with the total, without, and with one that is bounded. */
+	readonly whole: { counted?: string; uncounted?: string; bounded?: string }
 }
 
 export class Lists {
@@ -61,7 +61,9 @@ export class Lists {
 			this.#write(sql, parts, list)
 			return
 		}
-		const which = parts.total ? 'counted' : 'uncounted'
+		const { total, maxTotal } = parts
+		const isBounded = total && maxTotal !== undefined
+		const which = isBounded ? 'bounded' : total ? 'counted' : 'uncounted'
 		const text = list.whole[which]
 		if (text === undefined) {
 			this.#write(sql, parts, list)
@@ -69,6 +71,7 @@ export class Lists {
 			return
 		}
 		const numbers = [countRead(parts), parts.offset]
+		if (isBounded) numbers.unshift(maxTotal + 1)
 		if (list.hasLongKeys) numbers.unshift(parts.limit, parts.maxBytes)
 		if (list.isOneRow && this.#writing.measuresBytes) numbers.unshift(parts.maxBytes)
 		for (const number of numbers) sql.values.push(this.#dialect.bindNumber(number))
@@ -171,8 +174,15 @@ function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): vo
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {
-	sql.add(`(select count(*) from ${tableName(sql.dialect, parts.table)} ${ALIAS}`)
-	writeWhere(sql, [parts.where])
+	const { table, where, maxTotal } = parts
+	sql.add(`(select count(*) from ${maxTotal === undefined ? '' : '(select 1 from '}`)
+	sql.add(`${tableName(sql.dialect, table)} ${ALIAS}`)
+	writeWhere(sql, [where])
+	if (maxTotal !== undefined)
+		sql
+			.add(' limit ')
+			.number(maxTotal + 1)
+			.add(' + 0)')
 	sql.add(')')
 }
 
