@@ -9,6 +9,8 @@ export {
 	type ContractField as ModelContractField,
 	type Feature as ModelFeature,
 	FIELDS as MODEL_FIELDS,
+	type MakeRelatedModels,
+	type RelatedModels,
 } from './model/fields.ts'
 export type { MakeModel, ModelContractOptions } from './model/fixture.ts'
 export { modelContract } from './model-contract.ts'

@@ -3,12 +3,15 @@ import type { Case } from './case.ts'
 import { COMPOSITE_KEY_TESTS } from './model/composite-keys.ts'
 import { CROWD_TESTS, TRANSACTION_TESTS } from './model/concurrency.ts'
 import { CONDITION_TESTS } from './model/conditions.ts'
+import { EMBEDDED_TESTS } from './model/embedded.ts'
 import { FACT_TESTS, KEY_TESTS } from './model/facts.ts'
 import { type ModelContractOptions, toModelCase } from './model/fixture.ts'
 import { LIST_TESTS } from './model/lists.ts'
 import { MATCHING_TESTS } from './model/matching.ts'
 import { PAGE_TESTS } from './model/pages.ts'
 import { REFUSAL_TESTS } from './model/refusals.ts'
+import { toRelationCase } from './model/related-models.ts'
+import { RELATION_TESTS } from './model/relations.ts'
 import { VALUE_TESTS } from './model/values.ts'
 import { WRITE_TESTS } from './model/writes.ts'
 
@@ -41,5 +44,9 @@ const TESTS = [
  * with other texts, too.
  */
 export function modelContract(options: ModelContractOptions): Case[] {
-	return TESTS.map((test) => toModelCase(test, options)).filter((made) => made !== undefined)
+	const cases = [
+		...TESTS.map((test) => toModelCase(test, options)),
+		...[...RELATION_TESTS, ...EMBEDDED_TESTS].map((test) => toRelationCase(test, options)),
+	]
+	return cases.filter((made) => made !== undefined)
 }

@@ -27,7 +27,8 @@ import {
 	Untransacted,
 	withField,
 } from './broken-models.ts'
-import { CONTRACT_KEYS, CONTRACT_OPTIONS } from './memory-for-contract.ts'
+import { BROKEN_RELATIONS, linked } from './broken-relations.ts'
+import { CONTRACT_KEYS, CONTRACT_OPTIONS, relatedModels } from './memory-for-contract.ts'
 
 type Broken = readonly [what: string, make: () => Model, found: string]
 
@@ -388,8 +389,14 @@ describe('modelContract', (test) => {
 		assert.equal(await failuresOf({ make: async () => new Passing(), keys: CONTRACT_KEYS }), [])
 	})
 
+	test('passes related models that answer asynchronously, by delegation', async () => {
+		assert.equal(await failuresOf({ make, relations: async () => linked({}) }), [])
+	})
+
 	test('has cases with different names', () => {
-		const names = modelContract({ make, keys: CONTRACT_KEYS }).map(({ name }) => name)
+		const names = modelContract({ make, keys: CONTRACT_KEYS, relations: relatedModels }).map(
+			({ name }) => name,
+		)
 		assert.is(new Set(names).size, names.length)
 		assert.ok(names.length > 100)
 	})
@@ -467,6 +474,19 @@ describe('modelContract fails', (test) => {
 			if (outcome === 'AssertionError') return
 			// All of the contract is a hundred times as much work: only to say which cases find it.
 			assert.unreachable(`${outcome}; found by ${(await failuresOf({ make })).join('\n')}`)
+		})
+	}
+
+	for (const [what, faults, found] of BROKEN_RELATIONS) {
+		test(`a related model that ${what}`, async () => {
+			const cases = modelContract({ make: () => new Passing(), relations: () => linked(faults) })
+			const named = cases.find(({ name }) => name === found)
+			assert.ok(named !== undefined, `there is no case "${found}"`)
+			const outcome = await named.run().then(
+				() => 'nothing was found',
+				(error: Error) => error.name,
+			)
+			assert.is(outcome, 'AssertionError')
 		})
 	}
 })

@@ -1,5 +1,5 @@
-/** The table of the model contract: its fields, and the features that a store may lack. */
-import type { FieldType } from '../../models/model.ts'
+/** The tables of the model contract: their fields, and the features that a store may lack. */
+import type { FieldType, Model } from '../../models/model.ts'
 
 /**
  * A feature that a store may lack: a field type, or
@@ -65,3 +65,26 @@ function nullable(name: string, type: FieldType, note: string, needs?: Feature):
 	const field = { name, type, note, nullable: true, hasDefault: false }
 	return needs === undefined ? field : { ...field, needs }
 }
+
+/** Models over empty tables of one store. No field has a default; but `id` may. */
+export interface RelatedModels {
+	/** Key `country`, `region`, texts; `note`, a text that can be null. */
+	readonly place: Model
+	/**
+	 * Key `id`, an integer; `name`, a text; `boss`, an integer that refers to a person; `country` and `region`, texts that
+	 * together refer to a place. All but the key can be null.
+	 */
+	readonly person: Model
+	/**
+	 * Key `id`, an integer; `title`, a text; `n`, an integer; `author` and `editor`, integers that refer to persons. `n`,
+	 * `author` and `editor` can be null.
+	 */
+	readonly post: Model
+	/** Key `id`, an integer; `word`, a text that can be null. */
+	readonly tag: Model
+	/** Key `post`, `tag`, integers that refer to a post and a tag. */
+	readonly tie: Model
+}
+
+/** Creates them for each case. */
+export type MakeRelatedModels = () => RelatedModels | Promise<RelatedModels>

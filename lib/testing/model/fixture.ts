@@ -17,7 +17,7 @@ import type {
 } from '../../models/model.ts'
 import { ModelError, type ModelErrorKind } from '../../models/model-error.ts'
 import type { Case } from '../case.ts'
-import { type ContractField, type Feature, FIELDS } from './fields.ts'
+import { type ContractField, type Feature, FIELDS, type MakeRelatedModels } from './fields.ts'
 
 /** Creates a model over an empty table. */
 export type MakeModel = () => Model | Promise<Model>
@@ -37,6 +37,13 @@ export interface ModelContractOptions {
 	 * @default their cases are omitted
 	 */
 	readonly keys?: { readonly [Type in KeyKind]?: MakeModel }
+	/**
+	 * Creates models over empty tables that refer to each other, if the model implements `references` and `joins`: see
+	 * `RelatedModels`.
+	 *
+	 * @default their cases are omitted
+	 */
+	readonly relations?: MakeRelatedModels
 	/** Features that the store doesn't support; their fields and cases are omitted. @default none */
 	readonly skip?: readonly Feature[]
 	/** Called with each model after its case, passed or failed. @default nothing */
@@ -272,7 +279,7 @@ function orderOf(names: readonly string[]): Order[] {
 }
 
 /** Converts a value of `next` to the field's type. */
-function operandOf(json: unknown, { name, type }: Field): Value {
+export function operandOf(json: unknown, { name, type }: Field): Value {
 	if (json === null) return null
 	const wanted = type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string'
 	if (type === 'float' && typeof json === 'number') return json

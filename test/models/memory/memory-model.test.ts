@@ -8,13 +8,14 @@ import { modelContract } from '../../../lib/testing/index.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { growth } from '../../helpers/cost.ts'
 import { describe } from '../../helpers/describe.ts'
-import { CONTRACT_KEYS, CONTRACT_OPTIONS } from '../../testing/memory-for-contract.ts'
+import { CONTRACT_KEYS, CONTRACT_OPTIONS, relatedModels } from '../../testing/memory-for-contract.ts'
 
 const NO_GUARD = { where: undefined, version: undefined }
 
 describe('MemoryModel keeps the contract:', (test) => {
 	const make = () => new MemoryModel('contract', CONTRACT_OPTIONS)
-	for (const { name, run } of modelContract({ make, keys: CONTRACT_KEYS })) test(name, run)
+	for (const { name, run } of modelContract({ make, keys: CONTRACT_KEYS, relations: relatedModels }))
+		test(name, run)
 })
 
 describe('MemoryModel', (test) => {
