@@ -8,7 +8,7 @@ import { MysqlModel } from '../../../lib/models/mysql/model.ts'
 import { connectionsOf } from '../../../lib/models/mysql/mysql2/connections.ts'
 import { askServer } from '../../../lib/models/mysql/mysql2/server.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
-import { Lru } from '../../../lib/models/sql/text-cache.ts'
+import { lruOf } from '../../../lib/models/sql/text-cache.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openPool, type Settings } from '../../helpers/mariadb.ts'
@@ -40,12 +40,23 @@ const TABLES = [
 	`create table TABLE_several (id int not null, title text not null, tag varchar(200) not null, day date not null,
 		primary key (day, tag, id))`,
 	'create table TABLE_bigint (id bigint primary key auto_increment, title text not null)',
+	'create table TABLE_place (country varchar(9), region varchar(9), note text, primary key (country, region))',
+	`create table TABLE_person (id int primary key, name text, boss int references TABLE_person (id), country varchar(9),
+		region varchar(9), foreign key (country, region) references TABLE_place (country, region))`,
+	`create table TABLE_post (id int primary key, title text not null, n int, author int references TABLE_person (id),
+		editor int references TABLE_person (id))`,
+	'create table TABLE_tag (id int primary key, word text)',
+	`create table TABLE_tie (post int references TABLE_post (id), tag int references TABLE_tag (id),
+		primary key (post, tag))`,
 ]
 
 /** Seconds: a thousand concurrent requests are answered, however long a machine stalls. */
 const PATIENCE = 60
 
-const SUFFIXES = ['', '_text', '_uuid', '_bigint', '_several']
+/** The tables that refer to each other, those first that no other refers to. */
+const RELATED = ['tie', 'tag', 'post', 'person', 'place'] as const
+
+const SUFFIXES = ['', ...['text', 'uuid', 'bigint', 'several', ...RELATED].map((suffix) => `_${suffix}`)]
 
 /** How sessions are set. */
 export interface Setting {
@@ -77,6 +88,12 @@ export function contractWith({ name, table, settings, isMute = false, only = [/^
 		const counted = { text: make('_text'), bigint: make('_bigint'), several: make('_several') }
 		// A key made by a default isn't returned without `returning`, and has to be given.
 		const keys = isMute ? counted : { ...counted, uuid: make('_uuid') }
+		const makeRelated = Object.fromEntries(RELATED.map((suffix) => [suffix, make(`_${suffix}`)]))
+		const relations = async () => {
+			const models = new Map<string, Model>()
+			for (const [suffix, make] of Object.entries(makeRelated)) models.set(suffix, await make())
+			return Object.fromEntries(models) as Record<(typeof RELATED)[number], Model>
+		}
 		const drop = async () => {
 			for (const suffix of SUFFIXES) await pool.query(`drop table if exists ${table}${suffix}`)
 		}
@@ -90,7 +107,7 @@ export function contractWith({ name, table, settings, isMute = false, only = [/^
 			await drop()
 			await pool.end()
 		})
-		const cases = modelContract({ make: make(''), keys, skip: ['infinity', 'nan'] })
+		const cases = modelContract({ make: make(''), keys, relations, skip: ['infinity', 'nan'] })
 		for (const { name: promise, run } of selectCases(cases, only)) test(promise, run)
 	})
 }
@@ -104,5 +121,5 @@ async function mute(pool: Pool, name: string): Promise<SqlModel> {
 		{ schema: undefined, name },
 		{ key: undefined, bigint: 'number' },
 	)
-	return new SqlModel(table, driver, dialectOf(server, table, new Lru()), PATIENCE)
+	return new SqlModel(table, driver, dialectOf(server, table, lruOf(pool)), PATIENCE)
 }

@@ -22,6 +22,13 @@ const TABLES = `
 	);
 	create table several (id int, title text not null, tag text, day date, primary key (day, tag, id));
 	create table by_bigint (id bigint primary key default (random()), title text not null);
+	create table place (country text, region text, note text, primary key (country, region));
+	create table person (id integer primary key, name text, boss int references person, country text, region text,
+		foreign key (country, region) references place);
+	create table post (id int primary key, title text not null, n int, author int references person (id),
+		editor int references person);
+	create table tag (id integer primary key, word text);
+	create table tie (post int references post, tag int references tag, primary key (post, tag));
 `
 
 /** Decimals of 20 digits are exact as texts only, and are compared as texts. */
@@ -45,6 +52,13 @@ for (const { name, open } of sqliteDrivers) {
 		const cases = modelContract({
 			make: make('contract'),
 			keys,
+			relations: async () => {
+				const place = await make('place')()
+				const [database] = databases.slice(-1)
+				const open = (table: string) => SqliteModel.open(database as TestDatabase, table)
+				const [person, post, tag, tie] = [open('person'), open('post'), open('tag'), open('tie')]
+				return { place, person: await person, post: await post, tag: await tag, tie: await tie }
+			},
 			// No text is refused for its length.
 			skip: ['maxLength'],
 			close: () => void databases.pop()?.close(),
