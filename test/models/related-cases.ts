@@ -137,6 +137,39 @@ export function relatedCases(withModels: WithModels): void {
 				await agrees(models.article, selectionOf('id', all, some))
 			})
 
+	for (const descending of [false, true])
+		withModels(`to many: ordered by a related field, ${descending ? 'down' : 'up'}`, async (models) => {
+			const { author, article } = models
+			const link = { model: author, fields: ['author_id'], to: ['id'], isMany: false }
+			const via = [{ link, where: { op: 'ne', field: 'id', value: 2 } as const }]
+			for (const limit of [1, 2, 4, 9]) {
+				const by = toMany('comments', comments(models), selectionOf('id'), { limit, where: isGood, count: 3 })
+				const order = [
+					{ field: 'name', descending, via },
+					{ field: 'id', descending: false },
+				]
+				await agrees(article, selectionOf('id', { ...by, list: { ...by.list, order } as Related['list'] }))
+			}
+		})
+
+	withModels('in a page for each of several conditions', async (models) => {
+		const { article, author } = models
+		const by = toOne('author', author, 'author_id', selectionOf('name'), isFirst)
+		const selection = selectionOf(
+			'id',
+			by,
+			toMany('good', comments(models), selectionOf('id'), { where: isGood }),
+		)
+		const query = { ...{ selection, where: isFirst, order: orderOf('id'), total: true }, limit: 1, offset: 0 }
+		const langs = ['en', 'de', 'fr'].map((value): Condition => ({ op: 'eq', field: 'lang', value }))
+		const pages = await article.listEach?.({ ...query, after: undefined }, langs)
+		const expected = await expectedOf(article, selection, isFirst)
+		assert.equal(
+			pages?.map(({ json }) => JSON.parse(json)),
+			[[expected[0]], [expected[1]], []],
+		)
+	})
+
 	withModels('many to many: each once, in the order of the list', async (models) => {
 		const by = toMany('tags', tags(models), selectionOf('name'), { order: 'name,id', limit: 2, count: 9 })
 		const all = JSON.parse(await textOf(models.article, selectionOf('id', by)))

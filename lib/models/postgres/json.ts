@@ -1,6 +1,7 @@
 /** SQL that converts columns to JSON, as `FieldType` specifies, independent of the session's settings. */
 
 import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
+import { joinedColumns, orderOfPage } from '../sql/joins.ts'
 import { MARK_CODE } from '../sql/related.ts'
 import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
 
@@ -202,22 +203,25 @@ export function recordText(
  * A limit in a subselect is unknown to the planner, which otherwise reads and sorts all related records of each record if
  * it expects no more of them than the limit: as slow as the record that has the most.
  */
-export function relatedList({ record, total, source, alias, order, limit, number }: EmbeddedParts): string {
-	const last = `[${Math.min(limit, MAX_SUBSCRIPT)}]`
-	const keys = order.map(({ column }) => {
-		const key = aggregable(column, columnName({ quote: ansiQuoted }, column, alias))
-		return cursorValue(column, `(array_agg(${key}))${last}`)
+export function relatedList(parts: EmbeddedParts): string {
+	const { total, alias, order, limit, number } = parts
+	const last = Math.min(limit, MAX_SUBSCRIPT)
+	const keys = orderOfPage(order).map(({ column }) => {
+		const key = aggregable(column, columnName(QUOTING, column, alias))
+		return cursorValue(column, `(array_agg(${key}))[${last}]`)
 	})
-	const records = `array_to_string((array_agg(${record}))[1:${Math.min(limit, MAX_SUBSCRIPT)}], ',')`
+	const records = `array_to_string((array_agg(${parts.record()}))[1:${last}], ',')`
 	const mark = `chr(${MARK_CODE})`
 	const next = `case when count(*) > ${limit} then concat(${mark}, '${number}:', json_build_array(${keys.join(', ')}), ${mark}) else 'null' end`
 	// All that match were read if they are no more than the limit.
-	const counted =
-		total && `case when count(*) <= ${Math.min(limit, total.max)} then count(*)::text else ${total.sql} end`
-	const meta = `'],"meta":{"limit":${limit},"next":', ${next}${counted === undefined ? '' : `, ',"total":', ${counted}`}`
-	return `(select concat('{"data":[', ${records}, ${meta}, '}}') from (select ${alias}.*${source} limit (select ${limit + 1})) ${alias})`
+	const all =
+		total && `case when count(*) <= ${Math.min(limit, total.max)} then count(*)::text else ${total.sql()} end`
+	const meta = `'],"meta":{"limit":${limit},"next":', ${next}${all === undefined ? '' : `, ',"total":', ${all}`}`
+	const page = `select ${alias}.*${joinedColumns(QUOTING, order)}${parts.source()} limit (select ${limit + 1})`
+	return `(select concat('{"data":[', ${records}, ${meta}, '}}') from (${page}) ${alias})`
 }
 
+const QUOTING = { quote: ansiQuoted }
 const MAX_SUBSCRIPT = 2_147_483_647
 
 /** A string literal, independent of `standard_conforming_strings`. */

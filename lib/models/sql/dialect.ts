@@ -47,18 +47,23 @@ export interface EmbeddedList {
 	cursor(next: string): string
 }
 
-/** The parts of a list of related records, each to be written once and in this order, because they have placeholders. */
+/**
+ * The parts of a list of related records. A part that is a function may have placeholders: it is called each time that it
+ * is written, in the order of the text.
+ */
 export interface EmbeddedParts {
-	/** SQL for a related record's JSON, and for the number of all that match, as a text: see `total`. */
-	readonly record: string
-	readonly total: EmbeddedTotal | undefined
+	/** A related record's JSON. */
+	record(): string
 	/** ` from … where … order by …`, without a limit. */
-	readonly source: string
+	source(): string
+	/** The same in any order. */
+	unsorted(): string
 	/** The alias of the related records' table in all of them. */
 	readonly alias: string
 	readonly order: readonly OrderColumn[]
 	/** 1 or more. */
 	readonly limit: number
+	readonly total: EmbeddedTotal | undefined
 	/** The list's number in marks. */
 	readonly number: number
 }
@@ -66,7 +71,7 @@ export interface EmbeddedParts {
 /** The number of related records that match. */
 export interface EmbeddedTotal {
 	/** SQL for a text: the number, or `5,"more":true`. */
-	readonly sql: string
+	sql(): string
 	/** The largest number that is written. */
 	readonly max: number
 }

@@ -18,6 +18,7 @@ import {
 	type Selected,
 	Sql,
 } from './dialect.ts'
+import { joinedOrder, orderTerms } from './joins.ts'
 import { subjectOfModel } from './subject.ts'
 import { type Column, type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
 
@@ -111,39 +112,41 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	const alias = `${outer.alias}e`
 	const selected = selectedOf(selection, columns)
 	for (const { column } of selected) compiled.columns.push(column)
-	const source = (terms: readonly OrderColumn[]) =>
+	const unsorted = (joins?: (sql: Sql) => void) =>
 		textOf(sql, () => {
-			sql.add(` from ${tableName(sql.dialect, table)} ${alias} where `)
-			writeLink(sql, link, outer, { columns, alias })
+			sql.add(` from ${tableName(sql.dialect, table)} ${alias}`)
+			joins?.(sql)
+			writeLink(sql.add(' where '), link, outer, { columns, alias })
 			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias)
-			if (terms.length > 0)
-				sql.add(` order by ${terms.map((term) => sql.dialect.orderTerm(term, alias)).join(', ')}`)
 		})
-	const recordText = () =>
-		embedding.record(selected, alias, membersOf(sql, selection.related ?? [], { columns, alias }, compiled))
+	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
+		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, terms, alias)}`}`
+	const record = () => {
+		const members = membersOf(sql, selection.related ?? [], { columns, alias }, compiled)
+		return embedding.record(selected, alias, members)
+	}
 	if (list === undefined) {
-		const record = recordText()
 		const isOne = link.through === undefined && isUniqueIn(table, link.to)
 		const order = isOne ? [] : keys.map((column) => ({ column, descending: false }))
-		return `coalesce((select ${record}${source(order)} limit 1), 'null')`
+		return `coalesce((select ${record()}${sorted(order)} limit 1), 'null')`
 	}
 	const { limit, count, cursor } = list
 	if (!Number.isSafeInteger(limit) || limit < 0)
 		throw new RangeError(`a limit must be a whole number from 0 on, got ${String(limit)}`)
-	const number = compiled.lists.length
-	const order = list.order.map(({ field, descending }) => ({ column: columnOf(columns, field), descending }))
-	compiled.lists.push({ order, cursor })
-	const totalOf = () => (count === undefined ? undefined : totalText(count, source([])))
+	const { terms: order, joins } = joinedOrder(list.order, columns, alias)
+	const number = compiled.lists.push({ order, cursor }) - 1
+	const total = count === undefined ? undefined : totalOf(count, unsorted)
 	if (limit === 0) {
-		const total = totalOf()
 		const start = `'{"data":[],"meta":{"limit":0,"next":null`
-		return total === undefined ? `${start}}}'` : `${start},"total":' || ${total.sql} || '}}'`
+		return total === undefined ? `${start}}}'` : `${start},"total":' || ${total.sql()} || '}}'`
 	}
+	const source = () => sorted(order, joins)
 	return embedding.list({
-		record: recordText(),
-		total: totalOf(),
-		source: source(order),
-		...{ alias, order, limit, number },
+		...{ record, source, unsorted: () => unsorted(), alias },
+		order,
+		limit,
+		total,
+		number,
 	})
 }
 
@@ -177,12 +180,12 @@ function writeLink(sql: Sql, { fields, to, isMany, through }: Link, outer: Named
 	sql.add(` where ${equality(dialect, own, { ...between, names: through.from })})`)
 }
 
-function totalText(count: number, source: string): EmbeddedTotal {
-	const all = `cast(count(*) as text)`
+function totalOf(count: number, source: () => string): EmbeddedTotal {
+	const all = 'cast(count(*) as text)'
 	if (count === Number.POSITIVE_INFINITY)
-		return { sql: `(select ${all}${source})`, max: Number.MAX_SAFE_INTEGER }
+		return { sql: () => `(select ${all}${source()})`, max: Number.MAX_SAFE_INTEGER }
 	if (!Number.isSafeInteger(count) || count < 0)
 		throw new RangeError(`a count must be a whole number from 0 on or Infinity, got ${String(count)}`)
 	const number = `case when count(*) > ${count} then '${count},"more":true' else ${all} end`
-	return { sql: `(select ${number} from (select 1${source} limit ${count + 1}) n)`, max: count }
+	return { sql: () => `(select ${number} from (select 1${source()} limit ${count + 1}) n)`, max: count }
 }

@@ -3,8 +3,8 @@ import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
-import { exactSql, recordSql, type Writing } from './json.ts'
-import { Lists } from './list.ts'
+import { exactSql, recordSql, recordText, relatedList, type Writing } from './json.ts'
+import { Lists, nextOfKey } from './list.ts'
 import { bound, boundAfter } from './types.ts'
 
 const NO_COLUMN = /\b(?:no such column: |has no column named )/
@@ -28,6 +28,12 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		bindNumber: (value) => value,
 		defaultOf: ({ defaultSql }) => `(${defaultSql ?? 'null'})`,
 		record: (selected, alias) => recordSql(selected, (column) => columnName(dialect, column, alias), writing),
+		embedding: {
+			record: (selected, alias, related) =>
+				recordText(selected, related, (column) => columnName(dialect, column, alias), writing),
+			list: (parts) => relatedList(parts, (column, alias) => columnName(dialect, column, alias), writing),
+			next: nextOfKey,
+		},
 		exact: (column, alias) => exactSql(column, columnName(dialect, column, alias)),
 		// SQLite sorts null lowest, so a descending order has nulls last already.
 		orderTerm: ({ column, descending }, alias) =>

@@ -6,8 +6,10 @@
  * another type makes `json_object` fail. Expressions that guard against this are slower, so unguarded ones are tried first.
  */
 import type { FieldType } from '../model.ts'
-import type { RecordSql, Selected } from '../sql/dialect.ts'
-import type { Column } from '../sql/table.ts'
+import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
+import { joinedColumns } from '../sql/joins.ts'
+import { BYTES, MARK_CODE } from '../sql/related.ts'
+import { ansiQuoted, type Column } from '../sql/table.ts'
 import { formatOf } from './types.ts'
 
 /** The `storage` of a column that can only hold its declared type. */
@@ -182,9 +184,77 @@ function partsOf(selected: readonly Selected[]): Part[] {
 
 function objectSql(pairs: readonly Selected[], nameOf: (column: Column) => string, writing: Writing): string {
 	const members = pairs.map(
-		({ column, as }) => `'${as.replaceAll("'", "''")}', ${valueSql(column, nameOf(column), writing)}`,
+		({ column, as }) => `${literal(as)}, ${valueSql(column, nameOf(column), writing)}`,
 	)
 	return `json_object(${members.join(', ')})`
+}
+
+function literal(text: string): string {
+	return `'${text.replaceAll("'", "''")}'`
+}
+
+/**
+ * A record's JSON as one text, with related records as its last members. Their JSON is appended as text: `json_object`
+ * would parse it again, and wouldn't accept marks. Bytes become marks.
+ */
+export function recordText(
+	selected: readonly Selected[],
+	related: readonly Member[],
+	nameOf: (column: Column) => string,
+	writing: Writing,
+): string {
+	const texts: string[] = []
+	let pairs: Selected[] = []
+	/** Writes the pairs so far, and a member whose value is appended. */
+	const append = ({ as, sql }: Member): void => {
+		// The last pair is the member with the value 0, and 0 and the brace are cut off.
+		const object = () =>
+			`rtrim(${objectSql(pairs, nameOf, writing).slice(0, -1)}${pairs.length === 0 ? '' : ', '}${literal(as)}, 0), '0}')`
+		if (texts.length === 0) texts.push(object())
+		else if (pairs.length === 0) texts.push(literal(`,${JSON.stringify(as)}:`))
+		else texts.push(`',' || substr(${object()}, 2)`)
+		texts.push(sql)
+		pairs = []
+	}
+	for (const one of selected) {
+		const { column, as } = one
+		const name = nameOf(column)
+		if (column.type === 'bytes') {
+			const mark = `char(${MARK_CODE}) || '${BYTES}:' || hex(${name}) || char(${MARK_CODE})`
+			append({ as, sql: `case when ${name} is null then 'null' else ${mark} end` })
+		} else if (pairs.length < MAX_PAIRS - 1) pairs.push(one)
+		else append({ as, sql: `json_quote(${valueSql(column, name, writing)})` })
+	}
+	for (const member of related) append(member)
+	const rest = objectSql(pairs, nameOf, writing)
+	if (texts.length === 0) return rest
+	texts.push(pairs.length === 0 ? `'}'` : `',' || substr(${rest}, 2)`)
+	return texts.join(' || ')
+}
+
+/**
+ * A list of related records. Whether one follows, and the last one's sort values, are read only if there are as many as the
+ * limit: numbering the rows by a window function takes twice as long. The limit is in a subselect, so that no JSON is made
+ * of records that are sorted out.
+ */
+export function relatedList(
+	parts: EmbeddedParts,
+	nameOf: (column: Column, alias: string) => string,
+	writing: Writing,
+): string {
+	const { total, alias, order, limit, number } = parts
+	const records = `coalesce(group_concat(${parts.record()}, ','), '')`
+	const keys = order.map(({ column, joined = alias }) => cursorSql(column, nameOf(column, joined), writing))
+	const follows = `exists (select 1${parts.unsorted()} limit 1 offset ${limit})`
+	const last = `(select json_array(${keys.join(', ')})${parts.source()} limit 1 offset ${limit - 1})`
+	const mark = `char(${MARK_CODE})`
+	const next = `case when count(*) = ${limit} and ${follows} then ${mark} || '${number}:' || ${last} || ${mark} else 'null' end`
+	const all =
+		total &&
+		`case when count(*) <= ${Math.min(limit - 1, total.max)} then cast(count(*) as text) else ${total.sql()} end`
+	const meta = `'],"meta":{"limit":${limit},"next":' || ${next}${all === undefined ? '' : ` || ',"total":' || ${all}`}`
+	const page = `select ${alias}.*${joinedColumns({ quote: ansiQuoted }, order)}${parts.source()} limit ${limit}`
+	return `(select '{"data":[' || ${records} || ${meta} || '}}' from (${page}) ${alias})`
 }
 
 function joinParts(parts: readonly Part[], values: readonly unknown[]): string {

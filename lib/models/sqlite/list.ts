@@ -14,6 +14,7 @@ import {
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
+import { fillMarks, recordOf } from '../sql/related.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { TextCache } from '../sql/text-cache.ts'
 import { cursorSql, isOneText, isWireSql, type Writing } from './json.ts'
@@ -57,7 +58,7 @@ export class Lists {
 
 	write(sql: Sql, parts: ListParts): void {
 		const list = this.#sqlOf(parts)
-		if (parts.where !== undefined || parts.after !== undefined || parts.joins !== undefined) {
+		if (parts.where !== undefined || parts.after !== undefined || isNested(parts)) {
 			this.#write(sql, parts, list)
 			return
 		}
@@ -81,7 +82,7 @@ export class Lists {
 	read({ rows }: Rows, parts: ListParts): Listed | undefined {
 		const { isOneRow, hasLongKeys, record } = this.#sqlOf(parts)
 		if (!isOneRow) return fromRows(rows, parts, record)
-		return fromOneRow(rows[0] ?? [], parts, hasLongKeys)
+		return fromOneRow(rows[0] ?? [], parts, hasLongKeys, this.#dialect)
 	}
 
 	#write(sql: Sql, parts: ListParts, list: ListSql): void {
@@ -139,16 +140,16 @@ export class Lists {
 
 	#compose(parts: ListParts): ListSql {
 		const dialect = this.#dialect
-		const record = dialect.record(parts.selected, ALIAS)
+		const record = recordOf(dialect, parts.selected, ALIAS, parts.embedded)
 		const order = orderOfPage(parts.order)
 		const keys = `json_array(${order.map(({ column }) => cursorSql(column, columnName(dialect, column, ALIAS), this.#writing)).join(', ')})`
 		const table = `${tableName(dialect, parts.table)} ${ALIAS}`
 		// The page in a subselect, whose offset keeps SQLite from making the JSON of records that are sorted out.
 		const joined = `(select ${ALIAS}.*${joinedColumns(dialect, parts.order)} from ${table}`
-		const from = ` from ${parts.joins === undefined ? table : joined}`
+		const from = ` from ${isNested(parts) ? joined : table}`
 		const terms = orderTerms(dialect, parts.order, ALIAS)
 		const orderBy = `${terms === '' ? '' : ` order by ${terms}`} limit `
-		if (!isOneText(parts.selected)) {
+		if (parts.embedded === undefined && !isOneText(parts.selected)) {
 			const columns = [keys, ...record.expressions]
 				.map((expression, at) => `${expression} as c${at}`)
 				.join(', ')
@@ -163,14 +164,20 @@ export class Lists {
 	}
 }
 
+/** Whether the page is a subselect: see `joined`. */
+function isNested({ joins, embedded }: ListParts): boolean {
+	return joins !== undefined || embedded !== undefined
+}
+
 function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): void {
-	const { where, joins, after, offset } = parts
+	const { where, embedded, joins, after, offset } = parts
 	sql.add(select)
+	if (embedded !== undefined) sql.values.push(...embedded.values)
 	joins?.(sql)
 	writeWhere(sql, [where, after])
 	// `+ 0`: since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound, for a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
-	if (joins !== undefined) sql.add(`) ${ALIAS}`)
+	if (isNested(parts)) sql.add(`) ${ALIAS}`)
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {
@@ -186,7 +193,12 @@ function writeTotal(sql: Sql, parts: ListParts): void {
 	sql.add(')')
 }
 
-function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean): Listed | undefined {
+function fromOneRow(
+	row: readonly unknown[],
+	parts: ListParts,
+	isOneKey: boolean,
+	dialect: Dialect,
+): Listed | undefined {
 	const [data, count, keys] = row
 	const hasBeyond = Number(count) > parts.limit
 	if (data === null && Number(count) > 0) {
@@ -198,7 +210,9 @@ function fromOneRow(row: readonly unknown[], parts: ListParts, isOneKey: boolean
 	const isMore = hasBeyond || !parts.looksBeyond
 	if (isMore && isOneKey && keys === '') throw new ModelError('too_large')
 	const next = isMore ? nextOf(text, keys, parts, isOneKey) : undefined
-	return listedOf(`[${text}]`, next, row.at(-1), parts)
+	const { embedded } = parts
+	const page = embedded === undefined ? text : fillMarks(text, embedded, dialect)
+	return listedOf(`[${page}]`, next, row.at(-1), parts)
 }
 
 function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
@@ -242,7 +256,14 @@ const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'te
  * is taken from the last record, which saves a fifth of the page's time. If the order has timestamps, only records in which
  * one isn't stored in the wire's format have a key.
  */
-function ownKeySql(dialect: Dialect, { order, selected }: ListParts, keys: string, writing: Writing): string {
+function ownKeySql(
+	dialect: Dialect,
+	{ order, selected, embedded }: ListParts,
+	keys: string,
+	writing: Writing,
+): string {
+	// With marks, a record isn't JSON yet.
+	if (embedded !== undefined) return keys
 	// Guarded records have BLOBs as hexadecimal text, which a cursor couldn't tell from a stored text.
 	if (writing.guardsBlobs) return keys
 	const conditions: string[] = []
@@ -275,7 +296,7 @@ function nextFromRecord(text: string, { order, selected }: ListParts): string {
 	)
 }
 
-function nextFromKey(key: unknown, { order }: ListParts): string {
+function nextFromKey(key: unknown, { order }: Pick<ListParts, 'order'>): string {
 	// Written by `json_array`.
 	const values = JSON.parse(String(key)) as unknown[]
 	return JSON.stringify(
@@ -287,4 +308,9 @@ function nextFromKey(key: unknown, { order }: ListParts): string {
 			return value
 		}),
 	)
+}
+
+/** The sort values of a list of related records. */
+export function nextOfKey(values: string, order: ListParts['order']): string {
+	return nextFromKey(values, { order })
 }
