@@ -30,6 +30,7 @@ export {
 	type Constraint,
 	columnName,
 	type Table,
+	type Target,
 	tableName,
 	valuesOfId,
 } from './table.ts'

@@ -17,6 +17,13 @@ const TABLES = {
 		hex(randomblob(6)))), title text not null`,
 	by_bigint: 'id integer primary key, title text not null',
 	several: 'id int, title text not null, tag text, day date, primary key (day, tag, id)',
+	place: 'country text, region text, note text, primary key (country, region)',
+	person: `id integer primary key, name text, boss int references person (id), country text, region text,
+		foreign key (country, region) references place (country, region)`,
+	post: `id int primary key, title text not null, n int, author int references person (id),
+		editor int references person (id)`,
+	tag: 'id integer primary key, word text',
+	tie: 'post int references post (id), tag int references tag (id), primary key (post, tag)',
 }
 
 describe('a new dialect: links', (test) => {
@@ -46,8 +53,13 @@ describe('a new dialect: the contract', (test) => {
 		several: make('several'),
 	}
 	test.before(() => database.exec('pragma foreign_keys = on'))
-	for (const { name, run } of modelContract({ make: make('contract'), keys, skip: ['decimal', 'nan'] }))
-		test(name, run)
+	const relations = async () => {
+		await database.exec('drop table if exists tie; drop table if exists post; drop table if exists person')
+		const [place, person, post] = [await make('place')(), await make('person')(), await make('post')()]
+		return { place, person, post, tag: await make('tag')(), tie: await make('tie')() }
+	}
+	const options = { make: make('contract'), keys, relations, skip: ['decimal', 'nan'] } as const
+	for (const { name, run } of modelContract(options)) test(name, run)
 
 	test('openAll opens every table with a key', async () => {
 		assert.equal(Object.keys(await NewModel.openAll(database)).sort(), Object.keys(TABLES).sort())

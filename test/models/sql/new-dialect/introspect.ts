@@ -1,5 +1,12 @@
 /** Lists the tables, and reads one table's definition from the live database. */
-import type { BigintForm, Column, Driver, Keyless, Table } from '../../../../lib/models/sql/index.ts'
+import type {
+	BigintForm,
+	Column,
+	Constraint,
+	Driver,
+	Keyless,
+	Table,
+} from '../../../../lib/models/sql/index.ts'
 import { fieldOf } from './types.ts'
 
 const COLUMNS = 'select name, type, "notnull", pk, dflt_value, hidden from pragma_table_xinfo(?)'
@@ -8,6 +15,10 @@ const COLUMNS = 'select name, type, "notnull", pk, dflt_value, hidden from pragm
 const UNIQUE = `select json_group_array(c.name) from pragma_index_list(?1) i, pragma_index_info(i.name) c
 	left join pragma_table_xinfo(?1) t on t.name = c.name
 	where i."unique" and not i.partial group by i.name having min(t."notnull")`
+
+/** Foreign keys that name the columns that they refer to. */
+const FOREIGN_KEYS = `select "table", json_group_array("from"), json_group_array("to")
+	from (select * from pragma_foreign_key_list(?) order by id, seq) group by id having min("to") is not null`
 
 export async function listTables(driver: Driver): Promise<string[]> {
 	const text = `select name from sqlite_schema where type = 'table' and name not like 'sqlite~_%' escape '~'`
@@ -28,8 +39,17 @@ export async function introspect(
 	const inKey = described.filter(([, , , place]) => place !== 0n)
 	const primary = inKey.sort((a, b) => Number(a[3]) - Number(b[3])).map(([column]) => String(column))
 	const unique = (await ask(UNIQUE)).map(([names]) => JSON.parse(String(names)) as string[])
-	// No constraints are needed: errors of libSQL name the columns.
-	return { schema: undefined, name, columns, constraints: [], isView, primary, unique }
+	const constraints = foreignKeys(await ask(FOREIGN_KEYS))
+	return { schema: undefined, name, columns, constraints, isView, primary, unique }
+}
+
+/** Only for relations: errors of libSQL name the columns. */
+function foreignKeys(rows: readonly (readonly unknown[])[]): Constraint[] {
+	return rows.map(([name, from, to]) => {
+		const [columns, targets] = [from, to].map((names) => JSON.parse(String(names)) as string[])
+		const target = { schema: undefined, name: String(name), columns: targets ?? [] }
+		return { name: '', kind: 'foreign_key', columns: columns ?? [], target }
+	})
 }
 
 function columnOf(row: readonly unknown[], bigint: BigintForm): Column {
