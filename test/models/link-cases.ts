@@ -1,7 +1,16 @@
 /** Conditions and orders through links, on the tables of any database. */
 import type { Test } from 'uvu'
 import * as assert from 'uvu/assert'
-import type { Condition, Link, Listed, ListQuery, Model, Order, Value } from '../../lib/models/model.ts'
+import type {
+	Condition,
+	Link,
+	Listed,
+	ListQuery,
+	Model,
+	Order,
+	Selection,
+	Value,
+} from '../../lib/models/model.ts'
 import { ModelError } from '../../lib/models/model-error.ts'
 
 /** Statements that create the tables and their records, in SQL that all databases understand. */
@@ -373,4 +382,63 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 			assert.is(error instanceof ModelError && error.kind, 'too_large')
 		}
 	})
+}
+
+/** Drops a column of a table to which another table's lists and records have links. */
+export async function dropsLinkedColumn(
+	open: (table: string) => Model | Promise<Model>,
+	exec: (sql: string) => unknown,
+): Promise<void> {
+	const tables = ['cond_book', 'cond_writer', 'cond_town']
+	for (const table of tables) await exec(`drop table if exists ${table}`)
+	await exec('create table cond_town (id int primary key, name varchar(20), size int)')
+	await exec('create table cond_writer (id int primary key, name varchar(20), town int)')
+	await exec('create table cond_book (id int primary key, writer int)')
+	await exec(`insert into cond_town values (1, 'x', 5)`)
+	await exec(`insert into cond_writer values (1, 'Ada', 1)`)
+	await exec('insert into cond_book values (1, 1)')
+	try {
+		const [book, writer, town] = [await open('cond_book'), await open('cond_writer'), await open('cond_town')]
+		const toWriter: Link = { model: writer, fields: ['writer'], to: ['id'], isMany: false }
+		const toTown: Link = { model: town, fields: ['town'], to: ['id'], isMany: false }
+		assert.equal([book.joins?.(writer), writer.joins?.(town)], [true, true])
+		const ofTown = { fields: ['id', 'size'], names: ['id', 'size'], version: undefined }
+		const within = (name: string, link: Link, selection: Selection): Selection => ({
+			...{ fields: ['id'], names: ['id'], version: undefined },
+			related: [{ name, link, selection, where: undefined }],
+		})
+		const isEmbedded = book.embeds?.(writer) === true
+		const selection = isEmbedded ? within('writer', toWriter, within('town', toTown, ofTown)) : SELECTION
+		const town5 = (size: string) =>
+			isEmbedded ? `{"id":1,"writer":{"id":1,"town":{"id":1${size}}}}` : '{"id":1}'
+		const order = [{ field: 'id', descending: false }]
+		const list = (where: Condition | undefined) =>
+			book
+				.list({ selection, where, order, limit: 5, offset: 0, after: undefined, total: false })
+				.then(({ json }) => json, kindOf)
+		const read = () => book.read('1', selection, undefined).then((found) => found?.json, kindOf)
+		const inTown = (where: Condition): Condition => ({
+			...{ op: 'some', link: toWriter },
+			where: { op: 'some', link: toTown, where },
+		})
+		const isLarge = inTown({ op: 'gt', field: 'size', value: 1 })
+		for (let times = 0; times < 3; times++) {
+			assert.is(await list(isLarge), `[${town5(',"size":5')}]`)
+			assert.is(await read(), town5(',"size":5'))
+		}
+		await exec('alter table cond_town drop column size')
+		assert.is(await list(isLarge), 'busy')
+		assert.is(await list(isLarge), 'invalid')
+		for (let times = 0; times < 3; times++) {
+			assert.is(await list(inTown({ op: 'eq', field: 'name', value: 'x' })), `[${town5('')}]`)
+			assert.is(await read(), town5(''))
+		}
+	} finally {
+		for (const table of tables) await exec(`drop table if exists ${table}`)
+	}
+}
+
+function kindOf(error: unknown): string {
+	if (error instanceof ModelError) return error.kind
+	throw error
 }

@@ -32,6 +32,9 @@ export class LiveTable {
 	#unreported: string | undefined
 	/** Whether the last reload found a change, or failed for lack of a connection. */
 	#mayHaveChanged = false
+	/** The tables that statements about this one may have too, and those whose statements may have this one. */
+	readonly #linked = new Set<LiveTable>()
+	readonly #linkedBy = new Set<LiveTable>()
 
 	constructor(table: Table, dialect: Dialect, reopen?: Reopen, clock: Clock = steadyClock) {
 		this.opened = table
@@ -41,30 +44,53 @@ export class LiveTable {
 		this.#clock = clock
 	}
 
+	/** Lets statements about this table have links to another one, and to those that are linked to it. */
+	link(other: LiveTable): void {
+		this.#linked.add(other)
+		other.#linkedBy.add(this)
+	}
+
+	/** This table, and all to which `next` leads. */
+	#reach(next: (table: LiveTable) => Iterable<LiveTable>): Set<LiveTable> {
+		const reached = new Set<LiveTable>([this])
+		// Includes those that are added meanwhile.
+		for (const table of reached) for (const other of next(table)) reached.add(other)
+		return reached
+	}
+
 	/**
-	 * Handles a statement that failed because it doesn't fit the table: reloads the schema. If the schema has changed,
+	 * Handles a statement that failed because it doesn't fit its tables: reloads their schemas. If one has changed,
 	 * fails with `busy`, so that the request is retried; the first such error describes the change, for the log.
 	 *
 	 * @param waits whether to wait for the reload; false in a transaction, because the reload may need its connection
 	 * @throws ModelError `busy`, or else `error`
 	 */
 	async handleOutdated(error: unknown, waits: boolean): Promise<never> {
-		if (this.#reopen === undefined) throw error
-		if (this.#reload === undefined && this.#clock() - this.#lastReload >= MIN_RELOAD_INTERVAL)
-			this.#reload = this.#reloadBy(this.#reopen)
-		if (!waits)
-			throw this.#reload === undefined && !this.#mayHaveChanged ? error : new ModelError('busy', [], error)
-		const report = await this.takeChangeReport(error)
-		if (report !== undefined) throw report
-		throw this.#mayHaveChanged ? new ModelError('busy', [], error) : error
+		const tables = [...this.#reach((table) => table.#linked)]
+		for (const table of tables) table.#startReload()
+		if (waits) {
+			const report = await this.takeChangeReport(error)
+			if (report !== undefined) throw report
+		}
+		const isBusy = tables.some((table) => table.#reload !== undefined || table.#mayHaveChanged)
+		throw isBusy ? new ModelError('busy', [], error) : error
 	}
 
-	/** Returns the error that describes a change of the schema; once per change. */
+	#startReload(): void {
+		if (this.#reopen === undefined || this.#reload !== undefined) return
+		if (this.#clock() - this.#lastReload >= MIN_RELOAD_INTERVAL) this.#reload = this.#reloadBy(this.#reopen)
+	}
+
+	/** Returns the error that describes changes of the schemas; once per change. */
 	async takeChangeReport(cause: unknown): Promise<ModelError | undefined> {
-		await this.#reload
-		const change = this.#unreported
-		this.#unreported = undefined
-		return change === undefined ? undefined : new ModelError('busy', [], new Error(change, { cause }))
+		const changes: string[] = []
+		for (const table of this.#reach((one) => one.#linked)) {
+			await table.#reload
+			if (table.#unreported !== undefined) changes.push(table.#unreported)
+			table.#unreported = undefined
+		}
+		const error = new Error(changes.join('; '), { cause })
+		return changes.length === 0 ? undefined : new ModelError('busy', [], error)
 	}
 
 	/** Never rejects. */
@@ -105,7 +131,8 @@ export class LiveTable {
 		}
 		const absent = opened.columns.filter(({ name }) => !present.has(name)).map(({ name }) => name)
 		this.subject = subjectOf(table, subject.dialect, new Set(absent))
-		this.plans = plansOf(this.subject)
+		// Their texts may have columns of this table.
+		for (const table of this.#reach((one) => one.#linkedBy)) table.plans = plansOf(table.subject)
 		const changed = [...retyped, ...back].map(({ name }) => name)
 		const parts = [
 			gone.length > 0 ? `no longer has ${gone.join(', ')}, which is left out` : '',

@@ -160,7 +160,10 @@ export class SqlModel implements Model {
 	}
 
 	joins(other: Model): boolean {
-		return areTogether(this.#live, other)
+		const live = liveTableOf(other)
+		if (live === undefined || !areTogether(this.#live, other)) return false
+		this.#live.link(live)
+		return true
 	}
 
 	embeds(other: Model): boolean {

@@ -5,7 +5,14 @@ import type { Condition } from '../../../lib/models/model.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
-import { LINK_TABLE_NAMES, LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
+import {
+	dropsLinkedColumn,
+	LINK_TABLE_NAMES,
+	LINK_TABLES,
+	type LinkModels,
+	linkTests,
+	openLinkModels,
+} from '../link-cases.ts'
 
 if (await mariadbIsHere()) {
 	describe('links', (test) => {
@@ -20,6 +27,12 @@ if (await mariadbIsHere()) {
 		})
 
 		linkTests(test, () => models)
+
+		test("a linked table's column that is dropped is left out from the second statement on", () =>
+			dropsLinkedColumn(
+				(table) => MysqlModel.open(pool, table),
+				(sql) => pool.query(sql),
+			))
 
 		test('lists for several conditions on tables without a key, with long sort values and bytes', async () => {
 			await pool.query('drop table if exists cond_keyless')

@@ -2,7 +2,14 @@
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { driversHere, openDatabase, type TestDatabase } from '../../helpers/postgres.ts'
-import { LINK_TABLE_NAMES, LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
+import {
+	dropsLinkedColumn,
+	LINK_TABLE_NAMES,
+	LINK_TABLES,
+	type LinkModels,
+	linkTests,
+	openLinkModels,
+} from '../link-cases.ts'
 
 for (const name of await driversHere()) {
 	describe(`links, ${name}`, (test) => {
@@ -17,6 +24,9 @@ for (const name of await driversHere()) {
 		})
 
 		linkTests(test, () => models)
+
+		test("a linked table's column that is dropped is left out from the second statement on", () =>
+			dropsLinkedColumn((table) => PostgresModel.open(opened.database, table), opened.exec))
 
 		test.after(async () => {
 			await opened.exec(drop)

@@ -2,7 +2,7 @@
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
-import { LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
+import { dropsLinkedColumn, LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
 
 for (const { name, open } of sqliteDrivers) {
 	if (open === undefined) continue
@@ -17,6 +17,12 @@ for (const { name, open } of sqliteDrivers) {
 		})
 
 		linkTests(test, () => models)
+
+		test("a linked table's column that is dropped is left out from the second statement on", () =>
+			dropsLinkedColumn(
+				(table) => SqliteModel.open(database, table),
+				(sql) => database.exec(sql),
+			))
 
 		test.after(() => void database.close())
 	})
