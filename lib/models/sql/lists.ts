@@ -124,8 +124,8 @@ function writeUnion(sql: Sql, parts: ListParts, wheres: readonly Write[]): void 
 
 /** Maximum number of lists in a statement: SQLite takes 500, but planning a hundred takes longer than a round trip already. */
 const MAX_LISTS = 100
-/** The same for the text of all conditions, which also bounds the number of their values. */
-const MAX_TEXT_LENGTH = 131_072
+/** Maximum length of their conditions: with totals, a statement then has at most 32,766 values, as many as SQLite takes. */
+const MAX_TEXT_LENGTH = 32_768
 
 /** Divides conditions, which are alike, among statements. */
 function statementsOf(wheres: readonly Write[], { dialect }: Subject): Write[][] {
