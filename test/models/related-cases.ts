@@ -301,6 +301,24 @@ export function relatedCases(withModels: WithModels): void {
 	})
 }
 
+/** A column of the related table is dropped by `drop`. */
+export async function goesOnWithout(article: Model, comment: Model, drop: () => unknown): Promise<void> {
+	// As a handler does when it is mounted.
+	assert.is(article.joins?.(comment), true)
+	const link = { model: comment, fields: ['id'], to: ['article_id'] }
+	const selection = selectionOf('id', toMany('comments', link, selectionOf('id text'), { limit: 1 }))
+	const first = async () => JSON.parse(await textOf(article, selection))[0].comments.data
+	for (let times = 0; times < 3; times++) assert.equal(await first(), [{ id: 1, text: `it's "0"` }])
+	await drop()
+	await first().then(
+		() => assert.unreachable(),
+		(error) => assert.is(error instanceof ModelError && error.kind, 'busy'),
+	)
+	for (let times = 0; times < 3; times++) assert.equal(await first(), [{ id: 1 }])
+	const found = await article.read('1', selection, undefined)
+	assert.equal(JSON.parse(found?.json ?? '').comments.data, [{ id: 1 }])
+}
+
 /** All records as the database writes them, without the line breaks between them. */
 async function textOf(model: Model, selection: Selection, where?: Condition): Promise<string> {
 	const query = {

@@ -9,6 +9,7 @@ import { subjectOfModel } from '../../../lib/models/sql/subject.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
 import {
+	goesOnWithout,
 	type Models,
 	onModels,
 	orderOf,
@@ -94,6 +95,12 @@ function related(name: DriverName): void {
 					}
 				}
 			}
+		})
+
+		test('a dropped column of the related table is left out', async () => {
+			const { exec } = await opened()
+			const { article, comment } = await openModels()
+			await goesOnWithout(article, comment, () => exec(`alter table ${PREFIX}comment drop column text`))
 		})
 
 		const testPlan = name === 'pg' ? test : test.skip

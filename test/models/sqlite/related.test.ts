@@ -3,7 +3,16 @@ import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type SqliteDriverCase, sqliteDrivers } from '../../helpers/sqlite.ts'
-import { type Models, orderOf, relatedCases, selectionOf, tablesOf, toMany, toOne } from '../related-cases.ts'
+import {
+	goesOnWithout,
+	type Models,
+	orderOf,
+	relatedCases,
+	selectionOf,
+	tablesOf,
+	toMany,
+	toOne,
+} from '../related-cases.ts'
 import { onDatabases } from './database.ts'
 
 const LIST = { where: undefined, offset: 0, after: undefined, total: false }
@@ -15,6 +24,15 @@ function related(driver: SqliteDriverCase): void {
 			onDatabase(tablesOf('', 'datetime'), promise, async (database) => {
 				await work((await SqliteModel.openAll(database)) as unknown as Models)
 			}),
+		)
+
+		onDatabase(
+			tablesOf('', 'datetime'),
+			'a dropped column of the related table is left out',
+			async (database) => {
+				const { article, comment } = (await SqliteModel.openAll(database)) as unknown as Models
+				await goesOnWithout(article, comment, () => database.exec('alter table comment drop column text'))
+			},
 		)
 
 		const wide = Array.from({ length: 120 }, (_, at) => `c${at}`)
