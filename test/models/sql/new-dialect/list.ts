@@ -12,11 +12,18 @@ import { cursorJson, recordSql, valueSql } from './json.ts'
 
 /** Each row has the total, 1 (null if there is no record), the record's values, and the cursor's values. */
 export function writeList(sql: Sql, parts: ListParts): void {
-	const { selected, order, total, where, after, offset } = parts
+	const { selected, order, total, maxTotal, where, after, offset } = parts
 	const from = ` from ${tableName(sql.dialect, parts.table)} ${ALIAS}`
 	sql.add('select * from (select ')
-	if (total) writeWhere(sql.add(`count(*)${from}`), [where])
-	else sql.add('null')
+	if (!total) sql.add('null')
+	else if (maxTotal === undefined) writeWhere(sql.add(`count(*)${from}`), [where])
+	else {
+		writeWhere(sql.add(`count(*) from (select 1${from}`), [where])
+		sql
+			.add(' limit ')
+			.number(maxTotal + 1)
+			.add(')')
+	}
 	const cursor = order.map(({ column, joined = ALIAS }) => valueSql(column, joined))
 	const values = [...recordSql(selected, ALIAS).expressions, ...cursor]
 	sql.add(`) left join (select ${['1', ...values].join(', ')}${from}`)
