@@ -180,6 +180,26 @@ export function relatedCases(withModels: WithModels): void {
 		assert.equal(all[3], { id: 4, tags: { data: [], meta: { limit: 2, next: null, total: 0 } } })
 	})
 
+	withModels('by two columns: to one, to many, and through others', async (models) => {
+		const { tagging } = models
+		const both = ['article_id', 'tag_id']
+		const link = { model: tagging, fields: both, to: both }
+		const fields = selectionOf('article_id at')
+		const one: Related = {
+			...{ name: 'one', link: { ...link, isMany: false }, selection: fields },
+			where: { op: 'gt', field: 'at', value: 1 },
+		}
+		const order = '-at,tag_id,article_id'
+		const many = toMany('many', link, fields, { order, limit: 2, count: 2 })
+		await agrees(tagging, selectionOf('article_id tag_id at', one, many))
+		const through = { model: tagging, from: both, on: both }
+		const passed = toMany('many', { ...link, through }, fields, { order, limit: 2, count: 2 })
+		assert.is(
+			await textOf(tagging, selectionOf('at', passed)),
+			await textOf(tagging, selectionOf('at', many)),
+		)
+	})
+
 	withModels('nested four deep, to one and to many, each with conditions', async (models) => {
 		const { article, author, comment } = models
 		const nested = (limit: number, count?: number) =>
@@ -322,7 +342,7 @@ export async function goesOnWithout(article: Model, comment: Model, drop: () => 
 /** All records as the database writes them, without the line breaks between them. */
 async function textOf(model: Model, selection: Selection, where?: Condition): Promise<string> {
 	const query = {
-		...{ selection, where, order: orderOf('id'), total: false },
+		...{ selection, where, order: orderOf([model.key].flat().join(',')), total: false },
 		limit: 50,
 		offset: 0,
 		after: undefined,
