@@ -180,6 +180,42 @@ export function relatedCases(withModels: WithModels): void {
 		assert.equal(all[3], { id: 4, tags: { data: [], meta: { limit: 2, next: null, total: 0 } } })
 	})
 
+	withModels('many to many by records that are unique: each once, in any order', async (models) => {
+		const { article, tag, tagging, comment, author } = models
+		const through = { model: tagging, from: ['article_id', 'at'], on: ['tag_id'] }
+		const fields = selectionOf('id name')
+		// Of the first article, those that are tagged with at = 1 = id.
+		const first: Condition = { op: 'eq', field: 'id', value: 1 }
+		const link = { model: tag, fields: ['id', 'id'], to: ['id'], through }
+		const found = async (order: string, limit: number) => {
+			const many = toMany('tags', link, fields, {
+				order,
+				limit,
+				count: 2,
+				where: { op: 'ne', field: 'name', value: 'q' },
+			})
+			return JSON.parse(await textOf(article, selectionOf('id', many), first))[0].tags
+		}
+		const ids = (tags: { data: { id: number }[] }) => tags.data.map(({ id }) => id)
+		assert.equal(ids(await found('id', 9)), [1, 3, 4])
+		assert.equal(ids(await found('-id', 9)), [4, 3, 1])
+		assert.equal(ids(await found('-id', 2)), [4, 3])
+		assert.equal((await found('-id', 2)).meta, { limit: 2, next: '"tags" after [3]', total: 2, more: true })
+		assert.equal(ids(await found('name,id', 2)), [4, 3])
+		// Comments lead from articles to authors: by their id, only one each.
+		const said = { model: comment, from: ['id'], on: ['author_id'] }
+		const authors = toMany(
+			'said',
+			{ model: author, fields: ['id'], to: ['id'], through: said },
+			selectionOf('name'),
+		)
+		const all = JSON.parse(await textOf(article, selectionOf('id', authors)))
+		assert.equal(
+			all.map(({ said }: { said: { data: unknown[] } }) => said.data),
+			[[{ name: 'Ada' }], [{ name: 'Bob' }], [{ name: 'Ada' }], [{ name: 'Ada' }]],
+		)
+	})
+
 	withModels('by two columns: to one, to many, and through others', async (models) => {
 		const { tagging } = models
 		const both = ['article_id', 'tag_id']

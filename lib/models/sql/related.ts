@@ -114,13 +114,14 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	for (const { column } of selected) compiled.columns.push(column)
 	const unsorted = (joins?: (sql: Sql) => void) =>
 		textOf(sql, () => {
-			sql.add(` from ${tableName(sql.dialect, table)} ${alias}`)
+			const others = isJoined(link, columns) ? `${betweenText(sql.dialect, link, alias)}, ` : ''
+			sql.add(` from ${others}${tableName(sql.dialect, table)} ${alias}`)
 			joins?.(sql)
 			writeLink(sql.add(' where '), link, outer, { columns, alias })
 			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias)
 		})
 	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
-		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, terms, alias)}`}`
+		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, { columns, alias }), alias)}`}`
 	const record = () => {
 		const members = membersOf(sql, selection.related ?? [], { columns, alias }, compiled)
 		return embedding.record(selected, alias, members)
@@ -161,23 +162,66 @@ function textOf(sql: Sql, write: () => void): string {
 }
 
 /** Writes the condition that records are related to the outer one. */
-function writeLink(sql: Sql, { fields, to, isMany, through }: Link, outer: Named, related: Named): void {
+function writeLink(sql: Sql, link: Link, outer: Named, related: Named): void {
 	const { dialect } = sql
+	const { fields, to, isMany, through } = link
 	const own = { ...outer, names: fields }
 	const target = { ...related, names: to }
 	if (through === undefined) {
 		sql.add(isMany ? equality(dialect, own, target) : equality(dialect, target, own))
 		return
 	}
-	const { table, columns } = subjectOfModel(through.model)
-	const between = { columns, alias: `${related.alias}m` }
+	const between = betweenOf(through, related.alias)
+	const ofOwn = equality(dialect, own, { ...between, names: through.from })
+	if (isJoined(link, related.columns)) {
+		sql.add(`${equality(dialect, target, { ...between, names: through.on })} and ${ofOwn}`)
+		return
+	}
 	const list = ({ columns, alias }: Named, names: readonly string[]) =>
 		names.map((name) => columnName(dialect, columnOf(columns, name), alias)).join(', ')
 	const keys = list(related, to)
 	// Not a join: a record is related once, however many records in between lead to it.
 	sql.add(`${to.length === 1 ? keys : `(${keys})`} in (select ${list(between, through.on)}`)
-	sql.add(` from ${tableName(dialect, table)} ${between.alias}`)
-	sql.add(` where ${equality(dialect, own, { ...between, names: through.from })})`)
+	sql.add(` from ${betweenText(dialect, link, related.alias)} where ${ofOwn})`)
+}
+
+/** The table of the records in between; `alias` is that of the related records. */
+function betweenOf({ model }: Through, alias: string): Named {
+	return { columns: subjectOfModel(model).columns, alias: `${alias}m` }
+}
+
+type Through = NonNullable<Link['through']>
+
+function betweenText(dialect: Dialect, { through }: Link, alias: string): string {
+	if (through === undefined) return ''
+	return `${tableName(dialect, subjectOfModel(through.model).table)} ${betweenOf(through, alias).alias}`
+}
+
+/**
+ * Whether the records in between are joined, because only one of them leads to a related record: so no more of them are read
+ * than needed, while SQLite makes a list of all for `in`. Texts that differ may be equal in the other table's collation.
+ */
+function isJoined({ to, through }: Link, columns: Columns): boolean {
+	if (through === undefined || to.some((name) => columnOf(columns, name).type === 'text')) return false
+	const { table } = subjectOfModel(through.model)
+	return !table.isView && isUniqueIn(table, [...through.from, ...through.on])
+}
+
+/** Sorts by the joined columns in between instead of those that equal them: SQLite can use only their index. */
+function termsBetween(
+	terms: readonly OrderColumn[],
+	link: Link,
+	{ columns, alias }: Named,
+): readonly OrderColumn[] {
+	const { to, through } = link
+	if (through === undefined || !isJoined(link, columns)) return terms
+	const between = betweenOf(through, alias)
+	return terms.map((term) => {
+		const name = term.joined === undefined ? through.on[to.indexOf(term.column.name)] : undefined
+		if (name === undefined) return term
+		const column = { ...columnOf(between.columns, name), nullable: false }
+		return { ...term, column, joined: between.alias }
+	})
 }
 
 function totalOf(count: number, source: () => string): EmbeddedTotal {
