@@ -178,6 +178,8 @@ function writePage(sql: Sql, parts: ListParts, { select, orderBy }: ListSql): vo
 	// `+ 0`: since 3.49, SQLite plans a statement again whenever a bare `limit ?` is bound, for a third of a page's time.
 	sql.add(orderBy).number(countRead(parts)).add(' + 0 offset ').number(offset).add(' + 0')
 	if (isNested(parts)) sql.add(`) ${ALIAS}`)
+	// The limit keeps SQLite from moving the records' SQL into the outer select, where it would run once for each use.
+	if (embedded !== undefined) sql.add(' limit -1')
 }
 
 function writeTotal(sql: Sql, parts: ListParts): void {
