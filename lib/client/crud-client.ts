@@ -1,14 +1,19 @@
 /** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
-import { collectionUrl, type Id, idIn, idSegment } from './address.ts'
+import { collectionUrl, type Id, idIn } from './address.ts'
 import { ApiError, type Call, isRecord, unexpected } from './answer.ts'
-import {
-	encodeQuery,
-	type FieldName,
-	type ListQuery,
-	type Page,
-	pageOf,
-	type SelectionQuery,
-} from './list-query.ts'
+import { encodeQuery, pageOf, selectionText } from './list-query.ts'
+import { changeCondition, idOf, readCondition, segmentOf, setOrigin, valuesOf } from './origin.ts'
+import type { Include, ListQuery, Page, Selection, SelectionQuery } from './query-types.ts'
+import type {
+	FieldName,
+	FieldPath,
+	Many,
+	NoRelations,
+	RelationName,
+	RelationsOf,
+	Selected,
+	TargetOf,
+} from './record-types.ts'
 import { send } from './send.ts'
 import {
 	type CallOptions,
@@ -27,13 +32,21 @@ export interface CrudClientOptions extends SendOptions {
 }
 
 /** Options of calls that return a record. */
-export interface RecordOptions<T, F extends FieldName<T> = FieldName<T>> extends CallOptions {
-	/** The fields to return. @default all that are visible */
-	readonly fields?: readonly F[] | undefined
-}
+export interface RecordOptions<
+	T,
+	R = NoRelations,
+	F extends FieldPath<T, R> = FieldPath<T, R>,
+	I extends Include<T, R> = Include<T, R>,
+> extends CallOptions,
+		Selection<T, R, F, I> {}
 
 /** Options of `create`. */
-export interface CreateOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
+export interface CreateOptions<
+	T,
+	R = NoRelations,
+	F extends FieldPath<T, R> = FieldPath<T, R>,
+	I extends Include<T, R> = Include<T, R>,
+> extends RecordOptions<T, R, F, I> {
 	/**
 	 * 1 to 255 characters of printable ASCII, new for each record. A server that stores keys creates the record only once,
 	 * so the call can be retried like a read.
@@ -44,12 +57,41 @@ export interface CreateOptions<T, F extends FieldName<T> = FieldName<T>> extends
 }
 
 /** Options of `update`, `replace` and `delete`. */
-export interface ChangeOptions<T, F extends FieldName<T> = FieldName<T>> extends RecordOptions<T, F> {
+export interface ChangeOptions<
+	T,
+	R = NoRelations,
+	F extends FieldPath<T, R> = FieldPath<T, R>,
+	I extends Include<T, R> = Include<T, R>,
+> extends RecordOptions<T, R, F, I> {
 	/**
 	 * An ETag (`"7"`) to change only this version of the record, or `*` to change only an existing record.
 	 * @default the ETag of the given record
 	 */
 	readonly ifMatch?: string | undefined
+}
+
+/** The records of a relation of one record: see {@link CrudClient.related}. */
+export type RelatedClient<M> =
+	M extends Many<infer T extends object, infer R extends object>
+		? ManyClient<T, R>
+		: OneClient<TargetOf<M>, RelationsOf<M>>
+
+/** The many records that are related to one. */
+export interface ManyClient<T extends object, R extends object>
+	extends Pick<CrudClient<T, R>, 'url' | 'list' | 'pages' | 'count' | 'create'> {
+	/** Relates a record, many to many; no effect if it is related already. `PUT /blog/article/7/tags/3` */
+	tie(of: RecordOrId<T>, options?: CallOptions): Promise<void>
+	/** Ends that; the record itself stays. `DELETE /blog/article/7/tags/3` */
+	untie(of: RecordOrId<T>, options?: CallOptions): Promise<void>
+}
+
+/** The one record that is related to another. */
+export interface OneClient<T, R> {
+	readonly url: string
+	/** Rejects with `not_found` if there is none. `GET /blog/article/7/author` */
+	get<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
+		options?: RecordOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>>
 }
 
 /** The id of a record (of several values, a list: `[7, 'herb']`), or the record itself. */
@@ -62,9 +104,12 @@ const KEY: Check = [
 
 const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
 
+/** In place of a record, for a URL that has no id: that of a collection, or of the one related record. */
+const NO_ID: unique symbol = Symbol('noId')
+
 /**
- * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates;
- * `Input` is what can be written, if that differs from the readable fields.
+ * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates; `R`
+ * are its relations; `Input` is what can be written, if that differs from the readable fields.
  *
  *     const articles = new CrudClient<Article>('article', '/blog')
  *     const { data, meta } = await articles.list({ where: { tag: 'tea' }, sort: '-created' })
@@ -76,13 +121,23 @@ const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOp
  *     const article = await articles.get(5)
  *     await articles.update(article, { title: 'Thyme' }) // PATCH /blog/article/5, If-Match: "7"
  *
+ * Relations are named with the type of their records, in `Many` if there may be several:
+ *
+ *     const articles = new CrudClient<Article, { author: Author; comments: Many<Comment> }>('article', '/blog')
+ *     const { data } = await articles.list({ include: ['author'], where: { 'author.name': 'Ada' } })
+ *     data[0].author?.name
+ *
  * All methods reject with an `ApiError` for everything but a success, with the signal's reason when aborted, with a
  * TypeError for values that can't be sent, and with a RangeError for an invalid date. Reads are retried after temporary
  * failures, up to `retries` times.
  *
  * @throws TypeError by the constructor, for an invalid name or endpoint and for a wrong option
  */
-export class CrudClient<T extends object = Record<string, unknown>, Input extends object = Partial<T>> {
+export class CrudClient<
+	T extends object = Record<string, unknown>,
+	R extends object = NoRelations,
+	Input extends object = Partial<T>,
+> {
 	/** URL of the collection: `/blog/article`. */
 	readonly url: string
 	// Not #private: frameworks wrap their state in proxies, which can't access private members.
@@ -102,10 +157,10 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	 *     GET /blog/article?limit=2&sort=-id&count=exact
 	 *     { data: [{ id: 7 }, { id: 6 }], meta: { limit: 2, offset: 0, next: 'Ng', total: 7 } }
 	 */
-	async list<F extends FieldName<T> = FieldName<T>>(
-		query: ListQuery<T, F> = {},
+	async list<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
+		query: ListQuery<T, R, F, I> = {},
 		options?: CallOptions,
-	): Promise<Page<Pick<T, F>>> {
+	): Promise<Page<Selected<T, R, F, I>>> {
 		const call = callOf(options, encodeQuery(this.url, query))
 		return pageOf(call, await send(call, this.settings), query)
 	}
@@ -117,25 +172,31 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	 *
 	 *     for await (const { data } of articles.pages({ limit: 100 })) show(data)
 	 */
-	async *pages<F extends FieldName<T> = FieldName<T>>(
-		query: ListQuery<T, F> = {},
+	async *pages<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
+		query: ListQuery<T, R, F, I> = {},
 		options?: CallOptions,
-	): AsyncGenerator<Page<Pick<T, F>>, void, undefined> {
+	): AsyncGenerator<Page<Selected<T, R, F, I>>, void, undefined> {
 		// Copied: a cursor is only valid with the conditions it was made for, and the caller may change `query` between pages.
 		const { offset: _offset, count: _count, ...rest } = query
-		let page = await this.list(query, options)
+		let page = await this.list<F, I>(query, options)
 		yield page
 		while (page.meta.next !== null) {
-			page = await this.list({ ...rest, cursor: page.meta.next }, options)
+			page = await this.list<F, I>({ ...rest, cursor: page.meta.next }, options)
 			yield page
 		}
 	}
 
 	/** How many records match. `GET /blog/article?limit=0&count=exact` */
-	async count(query: SelectionQuery<T> = {}, options?: CallOptions): Promise<number> {
-		// Order, fields and position of a page have no effect on the count.
-		const { sort: _sort, fields: _fields, offset: _offset, cursor: _cursor, ...all }: ListQuery<T> = query
-		const call = callOf(options, encodeQuery(this.url, { ...all, limit: 0, count: true }))
+	async count(query: SelectionQuery<T, R> = {}, options?: CallOptions): Promise<number> {
+		// Order, contents and position of a page have no effect on the count.
+		const more = {
+			sort: undefined,
+			fields: undefined,
+			include: undefined,
+			offset: undefined,
+			cursor: undefined,
+		}
+		const call = callOf(options, encodeQuery(this.url, { ...query, ...more, limit: 0, count: true }))
 		const answer = await send(call, this.settings)
 		const { total } = pageOf(call, answer, {}).meta
 		if (total === undefined) throw unexpected(call, answer.response, 'has no total', answer.data)
@@ -148,60 +209,85 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 	 * If the given record came with an ETag, asks whether it has changed (`If-None-Match`). If it hasn't, returns the
 	 * given object, including changes that the program has made to it.
 	 */
-	get<F extends FieldName<T> = FieldName<T>>(
+	get<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		of: RecordOrId<T>,
-		options?: RecordOptions<T, F>,
-	): Promise<Pick<T, F>> {
-		return this.record('GET', of, undefined, options)
+		options?: RecordOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('GET', of, undefined, options)
 	}
 
 	/** Creates a record and returns it, with its id and other fields that the server sets. `POST /blog/article` */
-	create<F extends FieldName<T> = FieldName<T>>(
+	create<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		values: Input,
-		options?: CreateOptions<T, F>,
-	): Promise<Pick<T, F>> {
-		return this.record('POST', undefined, values, options)
+		options?: CreateOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('POST', NO_ID, values, options)
 	}
 
 	/** Changes the given fields and returns the record. `PATCH /blog/article/5` */
-	update<F extends FieldName<T> = FieldName<T>>(
+	update<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		of: RecordOrId<T>,
 		values: Partial<Input>,
-		options?: ChangeOptions<T, F>,
-	): Promise<Pick<T, F>> {
-		return this.record('PATCH', of, values, options)
+		options?: ChangeOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('PATCH', of, values, options)
 	}
 
 	/** Sets all fields, absent ones to their defaults, and returns the record. `PUT /blog/article/5` */
-	replace<F extends FieldName<T> = FieldName<T>>(
+	replace<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		of: RecordOrId<T>,
 		values: Input,
-		options?: ChangeOptions<T, F>,
-	): Promise<Pick<T, F>> {
-		return this.record('PUT', of, values, options)
+		options?: ChangeOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('PUT', of, values, options)
 	}
 
 	/** Deletes a record and returns it as it was. `DELETE /blog/article/5` */
-	delete<F extends FieldName<T> = FieldName<T>>(
+	delete<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		of: RecordOrId<T>,
-		options?: ChangeOptions<T, F>,
-	): Promise<Pick<T, F>> {
-		return this.record('DELETE', of, undefined, options)
+		options?: ChangeOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('DELETE', of, undefined, options)
 	}
 
-	private async record<F extends FieldName<T>>(
+	/**
+	 * The records of a relation of one record, as a list of their own, or the one. The request for them is made by the
+	 * methods of what is returned.
+	 *
+	 *     await articles.related(7, 'comments').list({ limit: 3 })  // GET /blog/article/7/comments?limit=3
+	 *     await articles.related(7, 'comments').create({ text: 'Mine, too' })
+	 *     await articles.related(7, 'author').get()                 // GET /blog/article/7/author
+	 *     await articles.related(7, 'tags').tie(3)                  // PUT /blog/article/7/tags/3
+	 *
+	 * @throws TypeError for an id that can't be one
+	 */
+	related<K extends RelationName<R>>(of: RecordOrId<T>, name: K): RelatedClient<R[K]> {
+		const { key: _key, ...settings }: CrudClientOptions = this.settings
+		const client = new CrudClient(name, `${this.url}/${segmentOf(idOf(of, this.key))}`, settings)
+		const send = async (method: 'PUT' | 'DELETE', other: unknown, options?: CallOptions) => {
+			// By its id: the ETag of a record says nothing about what it is related to.
+			await client.record(method, idOf(other, client.key) as Id, undefined, options)
+		}
+		const more = {
+			get: (options?: RecordOptions<object>) => client.record('GET', NO_ID, undefined, options),
+			tie: (other: unknown, options?: CallOptions) => send('PUT', other, options),
+			untie: (other: unknown, options?: CallOptions) => send('DELETE', other, options),
+		}
+		return Object.assign(client, more) as unknown as RelatedClient<R[K]> // of the type that the program declared
+	}
+
+	private async record<F extends FieldPath<T, R>, I extends Include<T, R>>(
 		method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
-		of: RecordOrId<T> | undefined,
+		of: RecordOrId<T> | typeof NO_ID,
 		body: unknown,
-		options: ChangeOptions<T, F> & CreateOptions<T, F> = {},
-	): Promise<Pick<T, F>> {
+		options: ChangeOptions<T, R, F, I> & CreateOptions<T, R, F, I> = {},
+	): Promise<Selected<T, R, F, I>> {
 		const own = method === 'GET' ? [] : [method === 'POST' ? 'idempotencyKey' : 'ifMatch']
-		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', ...own])
-		const { fields, ifMatch, idempotencyKey, ...rest } = options
-		const id = idOf(of, this.key)
-		// Only `create` has no id; for the others `segmentOf` refuses undefined.
-		const path = method === 'POST' ? this.url : `${this.url}/${segmentOf(id)}`
-		const url = fields === undefined ? path : `${path}?${new URLSearchParams({ fields: fields.join() })}`
+		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', 'include', ...own])
+		const { fields, include, ifMatch, idempotencyKey, ...rest } = options
+		const id = of === NO_ID ? undefined : idOf(of, this.key)
+		const path = of === NO_ID ? this.url : `${this.url}/${segmentOf(id)}`
+		const url = path + selectionText({ fields, include })
 		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
 		const call = { ...rest, method, url, body, conditions, idempotencyKey: checkedKey(idempotencyKey) }
 		try {
@@ -210,11 +296,11 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 			const recordId =
 				id ?? (isRecord(data) ? valuesOf(data, this.key) : undefined) ?? idIn(headers.get('Location'))
 			setOrigin(data, url, recordId, headers.get('ETag'))
-			return data as Pick<T, F> // of the type that the program declared
+			return data as Selected<T, R, F, I> // of the type that the program declared
 		} catch (error) {
 			// Not modified: the given record is current, with the same fields (RFC 9110 §15.4.5).
 			if (error instanceof ApiError && error.status === 304 && 'If-None-Match' in conditions)
-				return of as Pick<T, F>
+				return of as Selected<T, R, F, I>
 			throw error
 		}
 	}
@@ -223,87 +309,4 @@ export class CrudClient<T extends object = Record<string, unknown>, Input extend
 function callOf(options: CallOptions = {}, encoded: Call): Call {
 	checkNames('a list', options, OPTIONS)
 	return { ...options, ...encoded }
-}
-
-/**
- * `If-None-Match` for a record that is read again. With other `fields` the URL differs, and the ETag isn't valid for it.
- */
-function readCondition(of: unknown, url: string): Record<string, string> {
-	const { url: own, etag } = (isRecord(of) ? originOf(of) : undefined) ?? {}
-	return etag !== undefined && own === url ? { 'If-None-Match': etag } : {}
-}
-
-const IF_MATCH = /^(?:W\/(?="))?(\*|"[\x21\x23-\x7e\x80-\xff]*")$/
-
-/** The given id, or the id of the given record. @throws TypeError for a record whose id isn't known */
-function idOf(of: unknown, key: readonly string[]): unknown {
-	if (!isRecord(of) || Array.isArray(of)) return of
-	const id = originOf(of)?.id ?? valuesOf(of, key)
-	if (id !== undefined) return id
-	throw new TypeError(
-		`the record has no ${key.join()}, so its id isn't known: pass the id, or set the client's key`,
-	)
-}
-
-/** The values of the key, if the record has all of them. */
-function valuesOf(record: Readonly<Record<string, unknown>>, key: readonly string[]): unknown[] | undefined {
-	const values = key.map((name) => record[name])
-	return values.includes(undefined) ? undefined : values
-}
-
-function segmentOf(id: unknown): string {
-	const [only, ...more] = Array.isArray(id) ? id : [id]
-	if (more.length === 0) return idSegment(only)
-	return [only, ...more].map((value) => idSegment(value, false)).join()
-}
-
-/**
- * `If-Match` of a change: the given ETag, or else the record's own. Removes the `W/` that a compressing proxy adds,
- * because a weak tag never matches (RFC 9110 §13.1.1). If the server's own tags are weak, it then refuses the change,
- * which is better than an unconditional one.
- *
- * @throws TypeError for an invalid `ifMatch`
- */
-function changeCondition(of: unknown, ifMatch: string | undefined): Record<string, string> {
-	const [, tag] = IF_MATCH.exec(ifMatch ?? (isRecord(of) ? originOf(of)?.etag : undefined) ?? '') ?? []
-	if (tag !== undefined) return { 'If-Match': tag }
-	if (ifMatch === undefined) return {}
-	throw new TypeError(`ifMatch must be an ETag, like '"7"', or '*'`)
-}
-
-/** Where a record came from. */
-interface Origin {
-	/** The URL that the record was read from, with the selected fields. */
-	readonly url: string
-	readonly id: unknown
-	/** `undefined` if absent or malformed (RFC 9110 §8.8.3). */
-	readonly etag: string | undefined
-}
-
-/**
- * A property of the record itself, because frameworks wrap records in proxies, which a WeakMap wouldn't find. Not
- * enumerable, so copies, JSON, comparisons and logs don't have it.
- */
-const ORIGIN = Symbol.for('verbena.origin')
-const ETAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/
-
-function setOrigin(record: unknown, url: string, id: unknown, etag: string | null): void {
-	if (!isRecord(record)) return
-	const value: Origin = { url, id, etag: ETAG.exec(etag ?? '')?.[0] }
-	// Configurable: for other properties, a framework's proxy must return the original object, and couldn't wrap it.
-	Object.defineProperty(record, ORIGIN, { value, configurable: true })
-}
-
-function originOf(record: object): Origin | undefined {
-	// Only `setOrigin` sets this symbol.
-	return (record as { readonly [ORIGIN]?: Origin })[ORIGIN]
-}
-
-/**
- * The ETag that a record came with, as sent: `"7"`; `undefined` if there was none, and for copies of a record.
- *
- *     await articles.update(id, values, { ifMatch: etagOf(record) })
- */
-export function etagOf(record: object): string | undefined {
-	return originOf(record)?.etag
 }

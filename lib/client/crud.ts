@@ -5,4 +5,5 @@
  */
 
 export { ApiError } from './answer.ts'
-export { CrudClient, etagOf } from './crud-client.ts'
+export { CrudClient } from './crud-client.ts'
+export { etagOf } from './origin.ts'

@@ -14,23 +14,31 @@ export {
 	type CreateOptions,
 	CrudClient,
 	type CrudClientOptions,
-	etagOf,
+	type ManyClient,
+	type OneClient,
 	type RecordOptions,
 	type RecordOrId,
+	type RelatedClient,
 } from './crud-client.ts'
 export type { Answered, Jsonify } from './jsonify.ts'
+export { etagOf } from './origin.ts'
 export type {
-	FieldName,
 	Filter,
+	Include,
+	IncludeMany,
+	IncludeOne,
 	ListQuery,
 	Match,
 	Operators,
 	Page,
+	Quantified,
 	Scalar,
+	Selection,
 	SelectionQuery,
 	SortTerm,
 	Where,
-} from './list-query.ts'
+} from './query-types.ts'
+export type { FieldName, FieldPath, Many, NoRelations, One, RelatedMeta, Selected } from './record-types.ts'
 export type {
 	Api,
 	ApiPromise,

@@ -1,117 +1,30 @@
 /**
- * List queries of `CrudClient`: their types, their encoding (as URL parameters if possible, else as JSON), and the page
- * that is returned.
+ * The encoding of a `CrudClient`'s queries, as URL parameters if possible, else as JSON; and the page that is returned.
  */
 import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { type Answer, type ApiMeta, type Call, isRecord, metaOf, unexpected } from './answer.ts'
+import type { IncludeMany, Operators, Page } from './query-types.ts'
 import { jsonScalar } from './send.ts'
 import { checkNames } from './settings.ts'
-
-/** The names of a record's fields. */
-export type FieldName<T> = Extract<keyof T, string>
-
-/** Values that a field can be compared with. A Date is sent as its text, a bigint as its digits. */
-export type Scalar<V> = unknown extends V
-	? string | number | bigint | boolean | Date
-	: V extends string
-		? V | Date
-		: V extends number
-			? V | bigint
-			: V extends boolean
-				? V
-				: never
-
-/** Comparisons of one field, all of which must hold. */
-export interface Operators<V> {
-	readonly eq?: Scalar<V> | null
-	/** Not equal. Records whose field is null don't match; `ne: null` matches records whose field isn't null. */
-	readonly ne?: Scalar<V> | null
-	readonly gt?: Scalar<V>
-	readonly gte?: Scalar<V>
-	readonly lt?: Scalar<V>
-	readonly lte?: Scalar<V>
-	/** One of these values. If null is one of them, write the array without `in`: `tag: ['a', null]`. */
-	readonly in?: readonly Scalar<V>[]
-	/** None of these values. Records whose field is null don't match. */
-	readonly nin?: readonly Scalar<V>[]
-	/** From the first value to the second, both included. */
-	readonly between?: readonly [Scalar<V>, Scalar<V>]
-	readonly contains?: string
-	readonly startsWith?: string
-	readonly endsWith?: string
-	/** `ieq` and so on: the same comparisons of texts, ignoring case. */
-	readonly ieq?: string
-	readonly icontains?: string
-	readonly istartsWith?: string
-	readonly iendsWith?: string
-	/** `true` matches records whose field is null, `false` the others. */
-	readonly null?: boolean
-}
-
-/** A value, null, one of several values, or operators. */
-export type Match<V> = Scalar<V> | null | readonly (Scalar<V> | null)[] | Operators<V>
-
-/**
- * Conditions by field name, all of which must hold.
- *
- *     { title: 'Thyme', age: { gte: 3 }, tag: ['a', 'b'], deleted: null }
- */
-export type Where<T> = { readonly [K in FieldName<T>]?: Match<T[K]> }
-
-/**
- * Conditions with alternatives: `{ or: [{ tag: 'a' }, { not: { age: { lt: 3 } } }] }`. Untyped for records with arbitrary
- * fields, which may have one called `or`.
- */
-export type Filter<T> = string extends keyof T ? Readonly<Record<string, unknown>> : Where<T> & Groups<T>
-
-interface Groups<T> {
-	readonly and?: readonly Filter<T>[]
-	readonly or?: readonly Filter<T>[]
-	readonly not?: Filter<T>
-}
-
-/** `'title'`, or `'-title'` for descending order. */
-export type SortTerm<T> = FieldName<T> | `-${FieldName<T>}`
-
-/** Selects records. */
-export interface SelectionQuery<T> {
-	readonly where?: Where<T> | undefined
-	/** Further conditions, combined with `where` by AND. */
-	readonly filter?: Filter<T> | undefined
-	/** Words, each of which must be in at least one searchable field; case is ignored. */
-	readonly search?: string | undefined
-}
-
-export interface ListQuery<T, F extends FieldName<T> = FieldName<T>> extends SelectionQuery<T> {
-	/**
-	 * Maximum number of records on a page. The server has a default and a maximum; `meta.limit` is the limit that it
-	 * applied.
-	 */
-	readonly limit?: number | undefined
-	/** How many records to skip. Not together with `cursor`. */
-	readonly offset?: number | undefined
-	/** `meta.next` of the previous page; sort and conditions must be the same. */
-	readonly cursor?: string | null | undefined
-	/** The fields to sort by. @default the order of the key */
-	readonly sort?: SortTerm<T> | readonly SortTerm<T>[] | undefined
-	/** The fields to get. @default all that are visible */
-	readonly fields?: readonly F[] | undefined
-	/** Whether to count the matching records, as `meta.total`; a number counts only up to it. @default false */
-	readonly count?: boolean | number | undefined
-	/** Names of relations, whose records are in each record: `['author', 'comments.author']`. @default none */
-	readonly include?: readonly string[] | Readonly<Record<string, unknown>> | undefined
-}
-
-/** A page of a list, as it is sent: `{"data":[…],"meta":{…}}`. */
-export interface Page<T> {
-	readonly data: T[]
-	readonly meta: PageMeta
-}
 
 /** Browsers, proxies and servers all accept URLs of this length. */
 const MAX_URL_LENGTH = 2_000
 
-const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
+/** A `ListQuery`, whatever its records are. */
+export interface AnyQuery {
+	readonly where?: object | undefined
+	readonly filter?: unknown
+	readonly search?: string | undefined
+	readonly limit?: number | undefined
+	readonly offset?: number | undefined
+	readonly cursor?: string | null | undefined
+	readonly sort?: string | readonly string[] | undefined
+	readonly fields?: readonly string[] | undefined
+	readonly count?: boolean | number | undefined
+	readonly include?: object | undefined
+}
+
+const NAMES: readonly (keyof AnyQuery)[] = ['where', ...PARAMETERS]
 
 /**
  * The request for a list.
@@ -123,7 +36,7 @@ const NAMES: readonly (keyof ListQuery<object>)[] = ['where', ...PARAMETERS]
  *
  * @throws TypeError for conditions that can't be sent, and for unknown names in the query
  */
-export function encodeQuery<T>(collection: string, query: ListQuery<T>): Call {
+export function encodeQuery(collection: string, query: AnyQuery): Call {
 	checkNames('a list', query, NAMES)
 	const { where = {}, filter } = query
 	const ownFilter = filter === undefined ? [] : [filterJson(filter)]
@@ -135,8 +48,7 @@ export function encodeQuery<T>(collection: string, query: ListQuery<T>): Call {
 	}
 	const terms = termsOf(where, true)
 	const parameters = new URLSearchParams()
-	for (const [name, value] of [...entries(terms), ...terms.pairs])
-		parameters.append(name, typeof value === 'object' ? JSON.stringify(value) : String(value))
+	for (const [name, value] of [...entries(terms), ...terms.pairs]) parameters.append(name, textOf(value))
 	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
 	if (url.length <= MAX_URL_LENGTH && Object.keys(terms.members).length === 0) return { method: 'GET', url }
 	const inBody = termsOf(where, false)
@@ -148,13 +60,52 @@ export function encodeQuery<T>(collection: string, query: ListQuery<T>): Call {
 }
 
 /** The parameters that aren't conditions. */
-function otherParameters<T>(query: ListQuery<T>): [string, unknown][] {
+function otherParameters(query: AnyQuery): [string, unknown][] {
 	return PARAMETERS.flatMap((name): [string, unknown][] => {
 		if (name === 'filter') return []
 		const value = name === 'count' ? countText(query.count) : (query[name] ?? null)
-		const sent = Array.isArray(value) ? value.join() : value
-		return sent === null || (name === 'sort' && sent === '') ? [] : [[name, sent]]
+		const sent = Array.isArray(value) ? value.join() : name === 'include' ? includeJson(value) : value
+		return sent === null || (sent === '' && LISTS.includes(name)) ? [] : [[name, sent]]
 	})
+}
+
+/** Those without a value have no effect. */
+const LISTS = ['sort', 'include']
+
+/**
+ * What a call returns of each record, as parameters of a URL.
+ *
+ * @throws TypeError as `encodeQuery`
+ */
+export function selectionText({ fields, include }: AnyQuery): string {
+	const texts = otherParameters({ fields, include }).map(([name, value]): [string, string] => [
+		name,
+		textOf(value),
+	])
+	return texts.length === 0 ? '' : `?${new URLSearchParams(texts)}`
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+/** Settings by relation as the server expects them. Those without a value have no effect. */
+function includeJson(include: unknown): unknown {
+	if (!isRecord(include) || Array.isArray(include)) return include
+	const entries = Object.entries(include).map(([name, settings]) => {
+		if (!isRecord(settings)) return [name, settings]
+		const { filter, count, include: inner, ...more }: IncludeMany<object> = settings
+		return [
+			name,
+			{
+				...more,
+				...(filter === undefined ? {} : { filter: filterJson(filter) }),
+				...(count ? { count: countText(count) } : {}),
+				...(inner === undefined ? {} : { include: includeJson(inner) }),
+			},
+		]
+	})
+	return Object.fromEntries(entries)
 }
 
 function countText(count: boolean | number | undefined): string | number | null {
@@ -223,7 +174,38 @@ function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 	return names.length === 0 ? undefined : Object.fromEntries(terms.flatMap((term) => Object.entries(term)))
 }
 
+const OPERATORS: readonly string[] = [
+	'eq',
+	'ne',
+	'gt',
+	'gte',
+	'lt',
+	'lte',
+	'in',
+	'nin',
+	'between',
+	'contains',
+	'startsWith',
+	'endsWith',
+	'ieq',
+	'icontains',
+	'istartsWith',
+	'iendsWith',
+	'null',
+] satisfies (keyof Operators<unknown>)[]
+
+/** Whether it is a condition on related records: `{ name: 'Ada' }`, `{ some: {} }`. */
+function isFilter(field: string, match: unknown): match is object {
+	if (!isRecord(match) || Array.isArray(match) || match instanceof Date) return false
+	const names = Object.keys(match)
+	return names.length === 0
+		? /^(?:some|none|every)$/.test(field)
+		: !names.every((name) => OPERATORS.includes(name))
+}
+
 function termOf(field: string, match: unknown): JsonFilter {
+	if (match === null) return { [field]: null } // also of a relation
+	if (isFilter(field, match)) return { [field]: filterJson(match) }
 	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
 	// `in` never matches null, so null becomes an alternative.
 	const values = match.filter((value) => value !== null)
@@ -279,7 +261,7 @@ function refusal(where: string, what: string): TypeError {
 }
 
 /** The page in an answer. @throws ApiError if the answer is not a list */
-export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: ListQuery<T>): Page<T> {
+export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: AnyQuery): Page<T> {
 	if (!Array.isArray(data)) throw unexpected(call, response, 'is not a list', data)
 	const records = data as T[] // of the type that the program declared
 	const page = { data: records, meta: pageMeta(metaOf(meta, response.headers), query, data.length) }
@@ -289,7 +271,11 @@ export function pageOf<T>(call: Call, { data, meta, response }: Answer, query: L
 }
 
 /** Missing members are taken from the query. Without `next`, the page counts as the last one. */
-function pageMeta<T>(meta: ApiMeta, query: ListQuery<T>, length: number): PageMeta {
-	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total } = meta
-	return { limit, offset, next, ...(total === undefined ? {} : { total }) }
+function pageMeta(meta: ApiMeta, query: AnyQuery, length: number): PageMeta {
+	const { limit = query.limit ?? length, offset = query.offset ?? 0, next = null, total, more } = meta
+	return {
+		...{ limit, offset, next },
+		...(total === undefined ? {} : { total }),
+		...(more === true ? { more } : {}),
+	}
 }

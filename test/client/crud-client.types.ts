@@ -6,6 +6,7 @@ import {
 	etagOf,
 	type Fetch,
 	type ListQuery,
+	type NoRelations,
 	type Page,
 	type RecordOrId,
 	signRequest,
@@ -89,7 +90,7 @@ types('client: types', (say) => {
 	})
 
 	say('a write type may have more fields than the read type', async () => {
-		const writers = new CrudClient<Article, NewArticle>('article', '/blog', { fetch })
+		const writers = new CrudClient<Article, NoRelations, NewArticle>('article', '/blog', { fetch })
 		await writers.create({ title: 'x', secret: 'y' })
 		await writers.update(5, { secret: 'y' })
 		// @ts-expect-error: title is missing

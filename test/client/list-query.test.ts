@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { ListQuery } from '../../lib/client/list-query.ts'
-import { encodeQuery } from '../../lib/client/list-query.ts'
+import { encodeQuery, selectionText } from '../../lib/client/list-query.ts'
+import type { ListQuery } from '../../lib/client/query-types.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -25,6 +25,31 @@ describe('client: a query as a URL', (test) => {
 		[{ sort: ['-created', 'title'] }, '/a?sort=-created,title'],
 		[{ fields: ['id', 'title'] }, '/a?fields=id,title'],
 		[{ search: 'tea' }, '/a?search=tea'],
+		[{ count: 1_000 }, '/a?count=1000'],
+		[{ include: [], sort: [] }, '/a'],
+		[{ include: ['author', 'comments.author'] }, '/a?include=author,comments.author'],
+		[
+			{ fields: ['title', 'author.name'], sort: '-author.name' },
+			'/a?sort=-author.name&fields=title,author.name',
+		],
+		[{ include: { author: true } }, '/a?include={"author":true}'],
+		[
+			{
+				include: {
+					comments: {
+						...{
+							limit: 3,
+							sort: '-id',
+							fields: ['text'],
+							count: true,
+							filter: { at: new Date(0), spam: null },
+						},
+						include: { author: { include: ['articles'], count: false } },
+					},
+				},
+			},
+			'/a?include={"comments":{"limit":3,"sort":"-id","fields":["text"],"filter":{"at":{"eq":"1970-01-01T00:00:00.000Z"},"spam":null},"count":"exact","include":{"author":{"include":["articles"]}}}}',
+		],
 	]
 	const conditions: [ListQuery<Anything>, string][] = [
 		[{ where: { title: 'x' } }, '/a?title=x'],
@@ -49,17 +74,21 @@ describe('client: a query as a URL', (test) => {
 		[{ where: { tag: { nin: ['a', 'b'] } } }, '/a?tag[nin]=a,b'],
 		[{ where: { age: { between: [3, 9] } } }, '/a?age[between]=3,9'],
 		[{ where: {} }, '/a'],
+		[
+			{ where: { 'author.name': 'Ada', 'comments.text': { contains: 'x' }, 'author.email': null } },
+			'/a?author.name=Ada&comments.text[contains]=x&author.email[null]=true',
+		],
 	]
 	const filters: [ListQuery<Anything>, string][] = [
 		[{ where: { tag: [] } }, '/a?filter={"tag":{"in":[]}}'],
-		[{ where: { tag: ['a', null] } }, '/a?filter={"or":[{"tag":{"in":["a"]}},{"tag":{"null":true}}]}'],
+		[{ where: { tag: ['a', null] } }, '/a?filter={"or":[{"tag":{"in":["a"]}},{"tag":null}]}'],
 		[{ where: { tag: { in: ['a', 'b'], eq: 'a' } } }, '/a?tag[in]=a,b&tag=a'],
 		[{ where: { tag: { nin: ['a,b', 'c'] } } }, '/a?filter={"tag":{"nin":["a,b","c"]}}'],
 		[{ where: { tag: { nin: [''] } } }, '/a?filter={"tag":{"nin":[""]}}'],
 		[{ where: { tag: { nin: [' a'] } } }, '/a?filter={"tag":{"nin":[" a"]}}'],
 		[{ where: { name: { between: ['a,b', 'c'] } } }, '/a?filter={"name":{"between":["a,b","c"]}}'],
 		[{ where: { limit: 5, sort: 'x' } }, '/a?filter={"limit":{"eq":5},"sort":{"eq":"x"}}'],
-		[{ limit: 2, where: { limit: null } }, '/a?limit=2&filter={"limit":{"null":true}}'],
+		[{ limit: 2, where: { limit: null } }, '/a?limit=2&filter={"limit":null}'],
 		[{ where: { 'a[b]': 1 } }, '/a?filter={"a[b]":{"eq":1}}'],
 		[{ where: { title: '\ud800' } }, '/a?filter={"title":{"eq":"\\ud800"}}'],
 		[{ where: { title: 'x', limit: 5 } }, '/a?filter={"limit":{"eq":5}}&title=x'],
@@ -80,16 +109,43 @@ describe('client: a query as a URL', (test) => {
 		],
 		[
 			{ filter: { a: ['x', null], b: ['y', null] } },
-			'/a?filter={"and":[{"or":[{"a":{"in":["x"]}},{"a":{"null":true}}]},{"or":[{"b":{"in":["y"]}},{"b":{"null":true}}]}]}',
+			'/a?filter={"and":[{"or":[{"a":{"in":["x"]}},{"a":null}]},{"or":[{"b":{"in":["y"]}},{"b":null}]}]}',
 		],
 	]
-	for (const [query, url] of [...settings, ...conditions, ...filters]) {
+	const related: [ListQuery<Anything>, string][] = [
+		[{ filter: { author: null } }, '/a?filter={"author":null}'],
+		[{ filter: { author: { name: 'Ada' } } }, '/a?filter={"author":{"name":{"eq":"Ada"}}}'],
+		[
+			{ filter: { author: { email: ['x', null], 'editor.id': { in: [1n] } } } },
+			'/a?filter={"author":{"or":[{"email":{"in":["x"]}},{"email":null}],"editor.id":{"in":[1]}}}',
+		],
+		[
+			{ filter: { comments: { none: { spam: true }, some: {}, count: { gte: 3 } } } },
+			'/a?filter={"comments":{"none":{"spam":{"eq":true}},"some":{},"count":{"gte":3}}}',
+		],
+		[
+			{
+				filter: {
+					not: { comments: { every: { or: [{ at: new Date(0) }, { author: { id: 1 } }] }, count: 3 } },
+				},
+			},
+			'/a?filter={"not":{"comments":{"every":{"or":[{"at":{"eq":"1970-01-01T00:00:00.000Z"}},{"author":{"id":{"eq":1}}}]},"count":{"eq":3}}}}',
+		],
+	]
+	for (const [query, url] of [...settings, ...conditions, ...filters, ...related]) {
 		test(url, () => {
 			const { url: encoded } = encodeQuery('/a', query)
 			assert.is(decodeURIComponent(encoded.replaceAll('+', ' ')), url)
 			assert.not.match(encoded, /[^!-~]/)
 		})
 	}
+
+	test('a record has the parameters of its contents only', () => {
+		assert.is(selectionText({}), '')
+		assert.is(selectionText({ fields: ['a', 'b.c'] }), '?fields=a%2Cb.c')
+		const text = selectionText({ fields: ['a'], include: { b: { limit: 1 } } })
+		assert.is(decodeURIComponent(text), '?fields=a&include={"b":{"limit":1}}')
+	})
 
 	test('special characters are encoded', () => {
 		const { url } = encodeQuery('/a', { where: { 'a&b=c': 'd&e=f#g+h%20é' } })
@@ -116,7 +172,7 @@ describe('client: a query too large for a URL', (test) => {
 			cursor: 'Ng',
 		}
 		const where = { id: ids as readonly number[], draft: false, title: 'x', email: null }
-		assert.equal(encodeQuery<Anything>('/a', { ...query, where, filter: { not: { age: 3 } } }), {
+		assert.equal(encodeQuery('/a', { ...query, where, filter: { not: { age: 3 } } }), {
 			method: 'QUERY',
 			url: '/a',
 			body: {
@@ -128,7 +184,7 @@ describe('client: a query too large for a URL', (test) => {
 				count: 'exact',
 				filter: {
 					not: { age: { eq: 3 } },
-					...{ id: { in: ids }, draft: { eq: false }, title: { eq: 'x' }, email: { null: true } },
+					...{ id: { in: ids }, draft: { eq: false }, title: { eq: 'x' }, email: null },
 				},
 			},
 		})
@@ -137,7 +193,7 @@ describe('client: a query too large for a URL', (test) => {
 	test('has fields named like a group of filters next to its filter', () => {
 		const where = { and: 'x', not: { gte: 3 }, or: null, title: 'y' }
 		assert.is(urlOf({ where }), '/a?and=x&not[gte]=3&or[null]=true&title=y')
-		assert.equal(encodeQuery<Anything>('/a', { where: { ...where, id: ids } }), {
+		assert.equal(encodeQuery('/a', { where: { ...where, id: ids } }), {
 			method: 'QUERY',
 			url: '/a',
 			body: {
@@ -148,14 +204,11 @@ describe('client: a query too large for a URL', (test) => {
 	})
 
 	test('is also a QUERY where a URL cannot express a condition on such a field', () => {
-		assert.equal(
-			encodeQuery<Anything>('/a', { limit: 2, where: { or: { nin: ['a,b', 'c'] }, title: 'x' } }),
-			{
-				method: 'QUERY',
-				url: '/a',
-				body: { limit: 2, filter: { title: { eq: 'x' } }, or: { nin: ['a,b', 'c'] } },
-			},
-		)
+		assert.equal(encodeQuery('/a', { limit: 2, where: { or: { nin: ['a,b', 'c'] }, title: 'x' } }), {
+			method: 'QUERY',
+			url: '/a',
+			body: { limit: 2, filter: { title: { eq: 'x' } }, or: { nin: ['a,b', 'c'] } },
+		})
 	})
 
 	test('a URL of 2,000 characters is sent as GET, one of 2,001 as QUERY', () => {
@@ -193,6 +246,10 @@ describe('client: conditions that cannot be sent are refused, not omitted', (tes
 			{ tag: { eq: { deep: 1 } } },
 			'tag.eq must be compared with a text, number, boolean or date, not [object Object]; leave it out instead',
 		],
+		[
+			{ author: { name: undefined, id: 1 } },
+			'author.name must be compared with a text, number, boolean or date, not undefined; leave it out instead',
+		],
 		[{ or: ['a', null] }, 'or is named like a filter group: ask for null separately'],
 		[{ tag: {} }, 'tag has no operator'],
 		[{ at: new Date(Number.NaN) }, 'Invalid time value'],
@@ -214,6 +271,8 @@ describe('client: conditions that cannot be sent are refused, not omitted', (tes
 		[{ not: 'a' }, /^not must hold filters/],
 		[{ or: undefined }, /^or must hold filters/],
 		[{ or: [{ and: 5 }] }, /^and must hold filters/],
+		[{ author: { some: undefined } }, /^some must be compared with .* not undefined; leave it out instead$/],
+		[{ author: { name: {} } }, /^name has no operator$/],
 		[{ or: [{ a: undefined }] }, /^a must be compared with a text, .* not undefined; leave it out instead$/],
 	]
 	for (const [filter, message] of groups) {

@@ -304,16 +304,16 @@ describe('client: requests', (test) => {
 				[articles.pages(odd({ title: 'x' })).next(), `a list has no option title: there are ${query}`],
 				[
 					articles.get(5, odd({ ifMatch: '*' })),
-					`GET ${url} has no option ifMatch: there are signal, headers, fields`,
+					`GET ${url} has no option ifMatch: there are signal, headers, fields, include`,
 				],
 				[articles.list({}, odd({ body: 1 })), 'a list has no option body: there are signal, headers'],
 				[
 					articles.delete(5, odd({ ifmatch: '"7"' })),
-					`DELETE ${url} has no option ifmatch: there are signal, headers, fields, ifMatch`,
+					`DELETE ${url} has no option ifmatch: there are signal, headers, fields, include, ifMatch`,
 				],
 				[
 					articles.create({}, odd({ ifMatch: '"7"' })),
-					`POST ${url} has no option ifMatch: there are signal, headers, fields, idempotencyKey`,
+					`POST ${url} has no option ifMatch: there are signal, headers, fields, include, idempotencyKey`,
 				],
 			]
 			for (const [work, message] of table) {

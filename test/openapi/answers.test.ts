@@ -1,6 +1,6 @@
 /** Responses of real servers, compared with their OpenAPI description. */
 import * as assert from 'uvu/assert'
-import { CrudClient } from '../../lib/client/index.ts'
+import { CrudClient, type NoRelations } from '../../lib/client/index.ts'
 import { createServer } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
@@ -26,7 +26,7 @@ describe('described responses', (test) => {
 		const { handlers, options } = apps().plain
 		await listening(handlers, options, async ({ server, url }) => {
 			const watched = await watch(server)
-			const client = new CrudClient<Article, Partial<Article> & { secretNote?: string }>(
+			const client = new CrudClient<Article, NoRelations, Partial<Article> & { secretNote?: string }>(
 				'articles',
 				`${url}/blog`,
 			)

@@ -171,7 +171,7 @@ export type Schemas = components['schemas']
 
 /** Our client's types against those of the description, in both directions. */
 const CLIENT = `
-import { type ApiError, CrudClient, type Page } from '${ROOT}/lib/client/index.ts'
+import { type ApiError, CrudClient, type NoRelations, type Page } from '${ROOT}/lib/client/index.ts'
 import type { Article } from './article.ts'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -180,7 +180,7 @@ export const record: Same<Writable<Schemas['Article']>, Article> = true
 export const meta: Same<Page<Article>['meta'] extends infer M ? Writable<M> : never, Schemas['PageMeta']> = true
 export const detail: Fits<ApiError['details'][number], Schemas['Detail']> = true
 export const details: Fits<Schemas['Detail'], ApiError['details'][number]> = true
-const articles = new CrudClient<Article, Schemas['ArticleUpdate'] & object>('articles', '/blog')
+const articles = new CrudClient<Article, NoRelations, Schemas['ArticleUpdate'] & object>('articles', '/blog')
 export async function use(update: Schemas['ArticleUpdate'], create: Schemas['ArticleCreate']) {
 	const read: Schemas['Article'] = await articles.get(1)
 	const made: Schemas['Article'] = await articles.create(create)
