@@ -111,7 +111,7 @@ type Shape<T, R, F extends string, P extends string> = [Extract<keyof R, Head<F 
 			>
 		}
 
-type Fields<T, F extends string> = [FieldName<T>] extends [F] ? T : Pick<T, Extract<F, keyof T>>
+type Fields<T, F extends string> = [FieldName<T>] extends [F] ? T : Pick<T, F & keyof T>
 
 /** @template Whole whether the relation itself is named, and not only fields of its records */
 type Member<M, F extends string, P extends string, Whole> =

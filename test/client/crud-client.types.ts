@@ -52,6 +52,14 @@ types('client: types', (say) => {
 		same<Same<ReturnType<typeof articles.count>, Promise<number>>>()
 	})
 
+	say('a generic function knows the fields that its records must have', () => {
+		return async <T extends { id: number }>(client: CrudClient<T>) => {
+			const { data } = await client.list()
+			const ids: number[] = data.map(({ id }) => id)
+			return [ids, (await client.get(5)).id]
+		}
+	})
+
 	say('conditions match their fields', () => {
 		const good: ListQuery<Article>[] = [
 			{ where: { status: 'draft', id: [1, 2n], tag: null, big: true } },
