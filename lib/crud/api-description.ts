@@ -14,9 +14,9 @@ import type { CrudField } from './fields.ts'
 import { idSchema, shownKey } from './id-schema.ts'
 import type { CrudOperation } from './options.ts'
 import { listParameters, recordParameters } from './parameter-shapes.ts'
-import type { CrudPlan } from './plan.ts'
+import type { CrudPlan, Relation } from './plan.ts'
 import { pluralOf, recordSchema, titleOf, wordsOf } from './record-schema.ts'
-import type { CrudFacts } from './view.ts'
+import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 import { compiledRules, type WriteKind } from './write.ts'
 
 /**
@@ -41,6 +41,20 @@ export function crudShape(
 	if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
 		return { ...common, body: undefined }
 	return { ...common, body: bodyOf(facts, validator, operation) }
+}
+
+/** The shape of tying two records, or untying them. */
+export function tieShape(facts: CrudFacts, { name, handler }: Relation, verb: 'tie' | 'untie'): Shape {
+	const other = (handler as CrudView)[FACTS] // a CrudHandler
+	return {
+		summary: verb === 'tie' ? `Add to ${name}` : `Remove from ${name}`,
+		params: [idSchema(facts), idSchema(other)],
+		query: [],
+		body: undefined,
+		answer: { status: 204, isPage: false, schema: {}, isOpen: false, headers: [] },
+		headers: [],
+		refusals: [404, 409],
+	}
 }
 
 function summaryOf({ model }: CrudPlan, operation: CrudOperation): string {

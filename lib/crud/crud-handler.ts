@@ -5,20 +5,22 @@
  */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
+import type { Guards } from '../handler/mount/declarations.ts'
 import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
-import type { Validator } from '../validate/validator.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
-import { beginState, crudActions, ownAnswer, requestedList, stateOf } from './operations.ts'
+import { crudActions, ownAnswer, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import type { CrudId } from './record-id.ts'
+import { checkRelations } from './relations/access.ts'
+import { relationActions } from './relations/actions.ts'
 import { NO_INCLUDE } from './relations/include.ts'
 import { resolvedRelations } from './relations/links.ts'
 import { changeRecord, createRecord, listRecords, readRecord, removeRecord } from './store.ts'
-import { type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
+import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } from './view.ts'
 
 /** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
@@ -60,6 +62,7 @@ export class CrudHandler extends RestHandler {
 		this[FACTS] = {
 			...{ plan, isScoped, isStripped, overridden, rules: options.rules ?? {} },
 			defaultQuery: defaultQuery(plan),
+			paths: [],
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 		}
 		this[STATE] = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
@@ -197,16 +200,18 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/** @internal */
-	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[] {
+	[OWN_ACTIONS](guards: Guards, path: readonly string[]): readonly OwnAction[] {
 		refuseFields(this)
 		const facts = this[FACTS]
+		checkRelations(facts.plan, guards)
+		facts.paths.push(path)
 		for (const [route, target] of Object.entries(this.customRoutes)) {
 			if (OPERATIONS.includes(target as CrudOperation) && !facts.plan.allow.has(target as CrudOperation))
 				throw new TypeError(
 					`${facts.plan.owner}.customRoutes[${JSON.stringify(route)}] leads to ${target}, which isn't in allow`,
 				)
 		}
-		return crudActions(facts, validator)
+		return [...crudActions(facts, guards.validator), ...relationActions(facts, guards.validator)]
 	}
 }
 

@@ -5,6 +5,7 @@
  * functions as actions; they call `store.ts`.
  */
 
+import { attach, attachment } from '../base/attached.ts'
 import { RestError } from '../base/error.ts'
 import type { RouteMethod } from '../base/http.ts'
 import { isThenable } from '../base/thenable.ts'
@@ -25,7 +26,9 @@ import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
+import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
+import { checkRelated, relatedAccess, type Use } from './relations/access.ts'
 import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import type { Scope } from './scope.ts'
 import {
@@ -39,7 +42,7 @@ import {
 	resolveScope,
 	translateModelErrors,
 } from './store.ts'
-import { type CrudFacts, type CrudView, FACTS, type RequestState, STATE } from './view.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
 
 /**
@@ -64,6 +67,9 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		run: (view: CrudView, segment: unknown) => unknown,
 	) => ({
 		...{ name, methods, segments, shape: () => crudShape(facts, validator, name) },
+		...(plan.relations.size === 0
+			? {}
+			: { authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, name) }),
 		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {
 			return run(this as CrudView, segment)
@@ -80,7 +86,48 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	return all.filter(({ name }) => plan.allow.has(name))
 }
 
-async function list(view: CrudView): Promise<unknown> {
+const ASKED: unique symbol = Symbol('verbena.asked')
+
+/** What `checkAsked` has read of a request, for the action. */
+interface Asked {
+	readonly plan: CrudPlan
+	readonly query: CrudQuery | Requested
+}
+
+/**
+ * Checks the relations that a request's URL leads through, before the body is read.
+ *
+ * @param use of another handler's records, for what belongs to one record
+ * @throws RestError `bad_request`; `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
+ */
+export function checkAsked(
+	exchange: Exchange,
+	{ plan }: CrudFacts,
+	operation: CrudOperation,
+	use?: Use,
+): Promise<void> | undefined {
+	const isAsked = plan.relations.size > 0 && exchange.queryText !== ''
+	if (use === undefined && !isAsked) return undefined
+	let query: CrudQuery | Requested | undefined
+	if (isAsked) {
+		query = operation === 'list' ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
+		attach(exchange, ASKED, { plan, query } satisfies Asked)
+	}
+	const access = relatedAccess(exchange)
+	const check = async () => {
+		if (use !== undefined) await access.check(use)
+		if (query !== undefined) await checkRelated(access, { where: undefined, order: [], ...query })
+	}
+	return check()
+}
+
+/** What `checkAsked` has read; `undefined` if it hasn't, or for another handler. */
+function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined {
+	const asked = attachment(exchange, ASKED) as Asked | undefined // attached by `checkAsked`
+	return asked?.plan === plan ? asked.query : undefined
+}
+
+export async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
 	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
@@ -97,8 +144,9 @@ export function requestedList(view: CrudView, where?: Condition): CrudQuery {
 function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	const { plan, defaultQuery } = view[FACTS]
 	if (exchange.queryText === '' && exchange.method !== 'QUERY') return defaultQuery
-	const params = new QueryParams(plan)
-	params.addText(exchange.query())
+	const asked = exchange.method === 'QUERY' ? undefined : askedOf(exchange, plan)
+	if (asked !== undefined && 'order' in asked) return asked
+	const params = parsedUrl(plan, exchange)
 	if (exchange.method === 'QUERY') {
 		const body = exchange.body.decoded()
 		if ('fields' in body) params.addText(body.fields)
@@ -107,22 +155,33 @@ function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	return params.query()
 }
 
+function parsedUrl(plan: CrudPlan, exchange: Exchange): QueryParams {
+	const params = new QueryParams(plan)
+	params.addText(exchange.query())
+	return params
+}
+
 function read(view: CrudView, segment: unknown): unknown {
 	const exchange = exchangeOf(view, 'read')
 	const given = givenId(view, segment, exchange)
 	// The fast path: most reads have no parameters.
 	if (view[FACTS].isPlainRead && exchange.queryText === '') return readRecord(view, given)
-	return readWithParameters(view, given, exchange)
+	return readAnswer(view, given, exchange)
 }
 
-/** The id in a URL. Of several values, it is the segment as it was sent: decoded, a comma within a value would be lost. */
-function givenId(view: CrudView, segment: unknown, exchange: Exchange): unknown {
+/**
+ * The id in a URL. Of several values, it is the segment as it was sent: decoded, a comma within a value would be lost.
+ *
+ * @param behind number of segments after it
+ */
+export function givenId(view: CrudView, segment: unknown, exchange: Exchange, behind = 0): unknown {
 	if (view[FACTS].plan.keys.length < 2) return segment
 	const [path = ''] = exchange.target().split('?', 1)
-	return path.split('/').findLast((sent) => decodeURIComponent(sent) === segment)
+	const sent = path.split('/')
+	return sent.slice(0, sent.length - behind).findLast((one) => decodeURIComponent(one) === segment)
 }
 
-async function readWithParameters(view: CrudView, given: unknown, exchange: Exchange): Promise<unknown> {
+export async function readAnswer(view: CrudView, given: unknown, exchange: Exchange): Promise<unknown> {
 	const { plan } = view[FACTS]
 	const id = checkedId(view, given)
 	beginRecordState(view, exchange)
@@ -133,7 +192,7 @@ async function readWithParameters(view: CrudView, given: unknown, exchange: Exch
 	return recordAnswer(view, answer)
 }
 
-async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
+export async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
@@ -146,8 +205,10 @@ async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
 			? translateModelErrors(view, 'create', () => view.create(values))
 			: createWithin(view, scope, checkedChanges(plan, values)),
 	)
-	if (state.createdSegment !== undefined)
-		view.header('Location', recordUrl(exchange.incoming, exchange.mount?.path ?? [], state.createdSegment))
+	// Related records are below another path, if their handler is mounted at all.
+	const path = view[WITHIN] === undefined ? (exchange.mount?.path ?? []) : view[FACTS].paths[0]
+	if (state.createdSegment !== undefined && path !== undefined)
+		view.header('Location', recordUrl(exchange.incoming, path, state.createdSegment))
 	return recordAnswer(view, answer)
 }
 
@@ -193,25 +254,18 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '')
 		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
+	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange)
+	return beginState(view, { selection: asked.selection, include: asked.include ?? NO_INCLUDE })
+}
+
+/** The fields and related records that the URL of a record asks for. */
+function requestedOf(plan: CrudPlan, exchange: Exchange): Requested {
 	const parameters = plan.relations.size === 0 ? ['fields'] : ['fields', 'include']
 	for (const name of Object.keys(exchange.query().last)) {
 		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
-	const params = new QueryParams(plan)
-	params.addText(exchange.query())
-	return beginState(view, params.requested())
-}
-
-export function stateOf({ selection, include }: Requested): RequestState {
-	return { selection, include, needed: [], version: undefined, createdSegment: undefined, page: undefined }
-}
-
-/** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
-export function beginState(view: CrudView, requested: Requested): RequestState {
-	const state = stateOf(requested)
-	Object.defineProperty(view, STATE, { value: state })
-	return state
+	return parsedUrl(plan, exchange).requested()
 }
 
 /**

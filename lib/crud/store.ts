@@ -29,7 +29,7 @@ import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { EVERYTHING, readScope, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { givenChanges } from './value-from-json.ts'
-import { type CrudView, FACTS, STATE } from './view.ts'
+import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
@@ -41,11 +41,23 @@ type GivenValues = Readonly<Record<string, unknown>>
  * overridden `update()` reads first.
  */
 export function resolveScope(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {
-	return view[FACTS].isScoped ? ownScope(view, operation) : EVERYTHING
+	const within = view[WITHIN]
+	if (!view[FACTS].isScoped) return within ?? EVERYTHING
+	return within === undefined ? ownScope(view, operation) : scopeWithin(view, operation, within)
 }
 
 async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
 	return readScope(view[FACTS].plan, await view.scope(operation))
+}
+
+/** The scope of records that are related to one record. */
+async function scopeWithin(view: CrudView, operation: CrudOperation, within: Scope): Promise<Scope> {
+	const scope = await ownScope(view, operation)
+	return {
+		terms: [...scope.terms, ...within.terms],
+		where: allOf(scope.where, within.where),
+		fixed: new Set([...scope.fixed, ...within.fixed]),
+	}
 }
 
 /**
@@ -98,8 +110,10 @@ export async function translateModelErrors<T>(
 }
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
-	const { isScoped, plan } = view[FACTS]
-	const scope = isScoped ? await ownScope(view, 'list') : EVERYTHING
+	const { plan } = view[FACTS]
+	const resolved = resolveScope(view, 'list')
+	const scope = resolved instanceof Promise ? await resolved : resolved
+	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
 	const more = isRelated(plan, query) ? await related(view, query, needed, true) : undefined
 	const { where: asked, order, selection } = more ?? { ...query, selection: needed }
@@ -152,7 +166,8 @@ async function readPage(
 
 export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	return readWithin(view, key, view[FACTS].isScoped ? await ownScope(view, 'read') : EVERYTHING)
+	const scope = resolveScope(view, 'read')
+	return readWithin(view, key, scope instanceof Promise ? await scope : scope)
 }
 
 /** Reads a record for another operation, within the scope of that operation. */

@@ -1,15 +1,18 @@
-/** What the steps of a `CrudHandler` share: `FACTS`, fixed when it is constructed, and `STATE`, of one request. */
+/** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
 import type { Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { CrudField } from './fields.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { CrudOperation, CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
-import type { Include } from './relations/include.ts'
+import type { Include, Requested } from './relations/include.ts'
+import type { Scope } from './scope.ts'
 import type { WrittenValues } from './write.ts'
 
 export const FACTS: unique symbol = Symbol('verbena.crud')
 export const STATE: unique symbol = Symbol('verbena.crudState')
+/** The limits of a view for the records that are related to one record. */
+export const WITHIN: unique symbol = Symbol('verbena.crudWithin')
 
 export interface CrudFacts {
 	readonly plan: CrudPlan
@@ -24,6 +27,8 @@ export interface CrudFacts {
 	readonly overridden: ReadonlySet<CrudOperation>
 	/** Whether a read without parameters returns the model's text as it is. */
 	readonly isPlainRead: boolean
+	/** The paths that the handler is mounted at. */
+	readonly paths: (readonly string[])[]
 }
 
 /** Parameters and results of one request, without its id and values. The shared handler's state is frozen. */
@@ -45,6 +50,7 @@ export interface RequestState {
 export interface CrudView {
 	readonly [FACTS]: CrudFacts
 	readonly [STATE]: RequestState
+	readonly [WITHIN]?: Scope
 	list(query: CrudQuery): unknown
 	read(id: string): unknown
 	create(values: WrittenValues): unknown
@@ -55,4 +61,15 @@ export interface CrudView {
 	stripObject(record: Record<string, unknown>): unknown
 	header(name: string, value: string): void
 	status(code: number): void
+}
+
+export function stateOf({ selection, include }: Requested): RequestState {
+	return { selection, include, needed: [], version: undefined, createdSegment: undefined, page: undefined }
+}
+
+/** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
+export function beginState(view: CrudView, requested: Requested): RequestState {
+	const state = stateOf(requested)
+	Object.defineProperty(view, STATE, { value: state })
+	return state
 }

@@ -30,6 +30,12 @@ export interface Action {
 	/** Maximum number of path segments that it takes; `Infinity` for any number. */
 	readonly maxParams: number
 	readonly access: AccessRule
+	/**
+	 * Checks what the request of an `Exchange` asks for, when the caller is known, and before the body is read.
+	 *
+	 * @throws RestError, or rejects with one
+	 */
+	readonly authorize?: ((exchange: object) => Promise<void> | undefined) | undefined
 	/** How many requests one caller may send; `undefined` for any number. */
 	readonly limit: CompiledLimit | undefined
 	/** Set when the method is listed in `streaming`. */

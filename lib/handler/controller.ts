@@ -72,7 +72,7 @@ export class Controller implements HandlerController {
 		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } = compileHandler(
 			instance,
 			this.#options,
-			segments.join('/'),
+			segments,
 		)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(

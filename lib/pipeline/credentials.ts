@@ -12,12 +12,13 @@ import { authenticateAsGuess, countRequest } from './enforce-limits.ts'
  */
 export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 	const { authenticator } = exchange.mount
-	const { limit } = exchange.action
-	if (authenticator === undefined && limit === undefined) return undefined
+	const { limit, authorize } = exchange.action
+	if (authenticator === undefined && limit === undefined) return authorize?.(exchange)
 	exchange.watch?.step('auth')
 	if (authenticator !== undefined) return check(exchange, authenticator)
 	// Access rules that need a user are refused at mount when there is no authenticator.
-	return limit && countRequest(exchange, limit)
+	const counted = limit && countRequest(exchange, limit)
+	return authorize === undefined ? counted : Promise.resolve(counted).then(() => authorize(exchange))
 }
 
 async function check(exchange: Routed, authenticator: Authenticator): Promise<void> {
@@ -26,11 +27,13 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
 	const user = await (action.limit === undefined ? ask() : authenticateAsGuess(exchange, action.limit, ask))
 	exchange.user = user
 	if (action.limit !== undefined) await countRequest(exchange, action.limit)
-	if (!action.access.user) return
-	if (user === null) throw new RestError('unauthorized')
-	for (const resource of action.access.resources) {
-		if (mount.acl?.allows(user, resource) !== true) throw new RestError('forbidden')
+	if (action.access.user) {
+		if (user === null) throw new RestError('unauthorized')
+		for (const resource of action.access.resources) {
+			if (mount.acl?.allows(user, resource) !== true) throw new RestError('forbidden')
+		}
 	}
+	if (action.authorize !== undefined) await action.authorize(exchange)
 }
 
 /**

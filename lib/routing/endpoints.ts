@@ -53,10 +53,13 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
 	})
 }
 
-/** The path of a built-in action: '', or an id. */
-export function ownPath(segments: number): EndpointPath {
-	const params = distinct(Array.from({ length: segments }, () => ({ name: 'id', kind: 'text' })))
-	return { path: template(params), params, by: 'own' }
+/** The path of a built-in action: '', an id, or what belongs to an id: `/{id}/comments`, `/{id}/tags/{id2}`. */
+export function ownPath(segments: number, second?: string): EndpointPath {
+	const count = second === undefined ? segments : segments - 1
+	const params = distinct(Array.from({ length: count }, () => ({ name: 'id', kind: 'text' })))
+	if (second === undefined) return { path: template(params), params, by: 'own' }
+	const path = `${template(params.slice(0, 1))}/${second}${template(params.slice(1))}`
+	return { path, params, by: 'own' }
 }
 
 function template(params: readonly EndpointParam[]): string {

@@ -94,6 +94,8 @@ export class LookupTable {
 	readonly #default: Verbs = noVerbs()
 	/** Default actions for paths with a fixed number of segments, by that number. */
 	readonly #sized: Verbs[] = []
+	/** The same for paths with a fixed second segment, by that segment. */
+	readonly #seconds = new Map<string, Verbs[]>()
 
 	/** Adds an action of a resource, or, without one, the method's `_default`. */
 	add(method: RouteMethod, resource: string | undefined, action: Action): void {
@@ -106,10 +108,12 @@ export class LookupTable {
 		this.#resources.set(resource, verbs)
 	}
 
-	/** Adds a `_default` action for paths of exactly this many segments. */
-	addSized(method: RouteMethod, segments: number, action: Action): void {
-		while (this.#sized.length <= segments) this.#sized.push(noVerbs())
-		const verbs = this.#sized[segments]
+	/** Adds a `_default` action for paths of exactly this many segments, of which the second is `second` if given. */
+	addSized(method: RouteMethod, segments: number, action: Action, second?: string): void {
+		const sized = second === undefined ? this.#sized : (this.#seconds.get(second) ?? [])
+		if (second !== undefined) this.#seconds.set(second, sized)
+		while (sized.length <= segments) sized.push(noVerbs())
+		const verbs = sized[segments]
 		if (verbs !== undefined) verbs[method] = action
 	}
 
@@ -134,10 +138,15 @@ export class LookupTable {
 	/** The method's `_default`; all segments from `from` on are its params. */
 	findDefault(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
 		const count = segments.length - from
-		const sized = this.#sized[count]?.[method]
+		const sized = this.#sized[count]?.[method] ?? this.#ofSecond(method, segments, from)
 		if (sized !== undefined) return sized
 		const action = this.#default[method]
 		return action !== undefined && count <= action.maxParams ? action : undefined
+	}
+
+	#ofSecond(method: RouteMethod, segments: readonly string[], from: number): Action | undefined {
+		const second = segments[from + 1]
+		return second === undefined ? undefined : this.#seconds.get(second)?.[segments.length - from]?.[method]
 	}
 }
 

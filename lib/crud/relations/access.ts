@@ -7,7 +7,7 @@ import { attached } from '../../base/attached.ts'
 import { RestError } from '../../base/error.ts'
 import type { AccessRules } from '../../exchange/action.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { accessRule } from '../../handler/mount/declarations.ts'
+import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
 import { viewConstructor } from '../../handler/view.ts'
 import type { Condition, Order } from '../../models/model.ts'
 import { allOf } from '../comparison.ts'
@@ -30,8 +30,8 @@ export function relatedAccess(exchange: Exchange): RelatedAccess {
 	return attached(exchange, ACCESS, () => new RelatedAccess(exchange))
 }
 
-/** Another handler, and one of its operations. */
-interface Use {
+/** Another handler, and one of its operations; a `Relation` is one. */
+export interface Use {
 	readonly handler: object
 	readonly to: CrudPlan
 	readonly operation: CrudOperation
@@ -64,13 +64,9 @@ export class RelatedAccess {
 
 	/** A view of the other handler for this request. */
 	async view({ handler }: Pick<Use, 'handler'>): Promise<CrudView> {
-		const { app, mount, user: own } = this.#exchange
+		const { app, user: own } = this.#exchange
 		const user = await this.#userOf(handler as Guarded) // a CrudHandler, checked by `links.ts`
-		const properties: PropertyDescriptorMap = {
-			cache: { value: app.cache },
-			...(mount === undefined ? {} : { controller: { get: () => undefined } }),
-			...(user === own ? {} : { user: { value: user } }),
-		}
+		const properties = { cache: { value: app.cache }, ...(user === own ? {} : { user: { value: user } }) }
 		const prototype = Object.freeze(Object.create(handler, properties))
 		return viewConstructor(prototype)(this.#exchange) as CrudView // a view of a CrudHandler
 	}
@@ -84,7 +80,7 @@ export class RelatedAccess {
 	async #check({ handler, to, operation }: Use): Promise<void> {
 		if (!to.allow.has(operation)) throw new RestError('forbidden')
 		const guarded = handler as Guarded // as in `view`
-		const rule = ruleOf(guarded, to, operation, this.#exchange)
+		const rule = ruleOf(guarded, to, operation, this.#exchange.app)
 		if (!rule.user) return
 		const user = await this.#userOf(guarded)
 		if (user === null) throw new RestError('unauthorized')
@@ -112,23 +108,32 @@ function memo<K, T>(known: Map<K, Promise<T>>, key: K, make: () => Promise<T>): 
  *
  * @throws TypeError for a wrong rule, and for access that nobody could be granted
  */
-export function ruleOf(
+function ruleOf(
 	{ access, authenticator, acl }: Guarded,
 	{ owner }: CrudPlan,
 	operation: CrudOperation,
-	{
-		app,
-	}: { readonly app: { readonly authenticator: Authenticator | undefined; readonly acl: Acl | undefined } },
+	guards: Guards,
 ): ReturnType<typeof accessRule> {
 	const name = access[operation] === undefined ? '*' : operation
 	return accessRule(`${owner}.access[${JSON.stringify(name)}]`, access[name] ?? 'anyone', {
-		authenticator: authenticator ?? app.authenticator,
-		acl: acl ?? app.acl,
+		authenticator: authenticator ?? guards.authenticator,
+		acl: acl ?? guards.acl,
 	})
 }
 
-function useOf({ handler, to, operation }: Relation): Use {
-	return { handler, to, operation }
+/**
+ * Checks the relations of a plan, and of those that they lead to.
+ *
+ * @param guards the server's
+ * @throws TypeError as `links.ts` and {@link ruleOf}; RangeError for a limit out of range
+ */
+export function checkRelations(plan: CrudPlan, guards: Guards, checked: Set<CrudPlan> = new Set()): void {
+	if (checked.has(plan)) return
+	checked.add(plan)
+	for (const { handler, to, operation } of plan.relations.values()) {
+		ruleOf(handler as Guarded, to, operation, guards) // a CrudHandler, checked by `links.ts`
+		checkRelations(to, guards, checked)
+	}
 }
 
 /** The parts of a query that may lead through relations. */
@@ -177,7 +182,7 @@ export function relationsIn({ where, order, include = [] }: Relating): Set<Relat
  * @throws RestError `unauthorized` or `forbidden`, as a rejection
  */
 export async function checkRelated(access: RelatedAccess, query: Relating): Promise<void> {
-	for (const relation of relationsIn(query)) await access.check(useOf(relation))
+	for (const relation of relationsIn(query)) await access.check(relation)
 }
 
 /** Limits a query to what the client may see of related records. */
@@ -187,8 +192,7 @@ export class Scoping {
 	/** Asks the scopes of all relations of a query. @throws RestError as {@link checkRelated} */
 	static async of(access: RelatedAccess, query: Relating): Promise<Scoping> {
 		const scoping = new Scoping()
-		for (const relation of relationsIn(query))
-			scoping.#scopes.set(relation, await access.scope(useOf(relation)))
+		for (const relation of relationsIn(query)) scoping.#scopes.set(relation, await access.scope(relation))
 		return scoping
 	}
 

@@ -5,16 +5,7 @@
  * without that, one list for each record, a few at a time.
  */
 import { idOfKey, keyNames } from '../../models/key.ts'
-import type {
-	Condition,
-	Field,
-	Link,
-	Listed,
-	ListQuery,
-	Model,
-	Selection,
-	Value,
-} from '../../models/model.ts'
+import type { Condition, Field, Link, Listed, ListQuery, Model, Selection } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { allOf } from '../comparison.ts'
 import { stripRecords } from '../crud-record.ts'
@@ -22,7 +13,7 @@ import type { CrudField } from '../fields.ts'
 import { type RecordText, recordTexts, withMembers } from '../json-text.ts'
 import { restErrorOf } from '../model-errors.ts'
 import type { CrudPlan } from '../plan.ts'
-import { valueFromText } from '../value-from-text.ts'
+import { type NonNullValue, valueFromText } from '../value-from-text.ts'
 import type { CrudView } from '../view.ts'
 import type { RelatedAccess, Scoping } from './access.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
@@ -100,7 +91,7 @@ function relatedTexts(given: Attaching, include: Include, records: Records): Pro
 }
 
 /** A record's values of the link's fields; `undefined` if one is null, which nothing is related to. */
-function valuesOf(
+export function valuesOf(
 	{ values }: RecordText,
 	columns: readonly string[],
 	fields: readonly CrudField[],
@@ -114,8 +105,6 @@ function valuesOf(
 	}
 	return found
 }
-
-type NonNullValue = Exclude<Value, null>
 
 function storedValue(field: Field | undefined, json: string | undefined): NonNullValue | undefined {
 	if (field === undefined || json === undefined || json === 'null') return undefined

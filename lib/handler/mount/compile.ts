@@ -53,14 +53,15 @@ interface CompiledHandler {
 /**
  * Compiles a handler's methods and declarations.
  *
- * @param place the path it is mounted at
+ * @param path the segments of the path it is mounted at
  * @throws TypeError for a wrong declaration, naming it as the user typed it
  */
 export function compileHandler(
 	handler: RestHandler,
 	guards: Guards & ServerHooks,
-	place: string,
+	path: readonly string[],
 ): CompiledHandler {
+	const place = path.join('/')
 	const name = handler.constructor.name || 'the handler'
 	refuseFunctionFields(handler, HOOKS)
 	refuseShadows(name, handler, [RestHandler.prototype, HandlerHooks.prototype])
@@ -70,14 +71,14 @@ export function compileHandler(
 	for (const hook of HOOKS) methods.delete(hook)
 	const namedRoutes = [...methods.keys()].flatMap((method) => routeOf(name, method) ?? [])
 	const targets = customTargets(name, handler, methods)
-	const builtIn = ownActionsOf(handler, guards.validator)
+	const builtIn = ownActionsOf(handler, guards, path)
 	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
 	if (namedRoutes.length + builtIn.length + targets.size === 0) throw noRoute(name, nearMisses)
 	// A custom route to `list` leads to the action `list`, not directly to the method `list()`.
 	for (const { name: action, run } of builtIn) methods.set(action, run)
 	const names = [...namedRoutes, ...builtIn].map((route) => route.name)
 	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), ownGuards, place)
-	const action = actionFactory(methods, methodWrapper(handler, builtIn), declared)
+	const action = actionFactory(methods, methodWrapper(handler, builtIn), declared, builtIn)
 	// Read from the original method: an action's function may be a wrapper.
 	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)
 	const table = new LookupTable()
@@ -95,7 +96,12 @@ export function compileHandler(
 	for (const own of builtIn) {
 		addOwn(name, table, own, action(own.name))
 		for (const method of own.methods)
-			entries.push({ method, target: own.name, shape: own.shape, paths: () => [ownPath(own.segments)] })
+			entries.push({
+				method,
+				target: own.name,
+				shape: own.shape,
+				paths: () => [ownPath(own.segments, own.second)],
+			})
 	}
 	for (const { name: target, method, resource } of namedRoutes)
 		entries.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
@@ -177,8 +183,10 @@ function actionFactory(
 	methods: ReadonlyMap<string, Method>,
 	wrap: (run: Method) => Method,
 	declared: Declared,
+	builtIn: readonly OwnAction[],
 ): (name: string) => Action {
 	const actions = new Map<string, Action>()
+	const ownActions = new Map(builtIn.map((own) => [own.name, own]))
 	return (name) => {
 		const run = methods.get(name)
 		if (run === undefined) throw new TypeError(`there is no method ${name}`)
@@ -188,7 +196,8 @@ function actionFactory(
 				name,
 				run: wrap(run),
 				maxParams: maxParamsOf(run),
-				access: declared.access(name),
+				access: declared.access(name, ownActions.get(name)?.accessOf),
+				authorize: ownActions.get(name)?.authorize,
 				limit: declared.limit(name),
 				spec: declared.spec(name),
 				docs: declared.docs(name),
@@ -233,7 +242,7 @@ function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Actio
 			throw new TypeError(
 				`${owner}.${other.name} would serve the same requests as ${own.name}: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
 			)
-		table.addSized(method, own.segments, action)
+		table.addSized(method, own.segments, action, own.second)
 	}
 }
 

@@ -26,7 +26,8 @@ export type Declaring = Readonly<Record<'access' | 'rateLimits' | 'specs' | 'str
 
 /** The declarations, by method name. */
 export interface Declared {
-	access(name: string): AccessRule
+	/** @param of the name whose rule it has if it is not named itself */
+	access(name: string, of?: string): AccessRule
 	limit(name: string): CompiledLimit | undefined
 	spec(name: string): CompiledSpec | undefined
 	streaming(name: string): StreamingLimits | undefined
@@ -78,7 +79,7 @@ export function declaredBy(
 		)
 	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
 	return {
-		access: (name) => access.get(name) ?? access.get('*') ?? ANYONE,
+		access: (name, of = name) => access.get(name) ?? access.get(of) ?? access.get('*') ?? ANYONE,
 		limit: (name) => rates.get(name) ?? rates.get('*'),
 		spec: (name) => specs.get(name),
 		streaming: (name) => limits.get(name),

@@ -3,8 +3,9 @@
  * serves its own path and the ids below it). Called by `compile.ts` when a handler is mounted.
  */
 import type { RouteMethod } from '../../base/http.ts'
+import type { Action } from '../../exchange/action.ts'
 import type { Shape } from '../../validate/schema/shape.ts'
-import type { Validator } from '../../validate/validator.ts'
+import type { Guards } from './declarations.ts'
 
 /** A method of a handler; `this` is the view. */
 export type Method = (this: object, ...params: unknown[]) => unknown
@@ -106,14 +107,20 @@ export interface OwnAction {
 	readonly methods: readonly RouteMethod[]
 	/** Number of segments after the handler path. */
 	readonly segments: number
+	/** What the second segment must be; `undefined` for anything. */
+	readonly second?: string | undefined
 	readonly run: Method
+	/** Checks what a request asks for, by its head alone: see `Action`. */
+	readonly authorize?: Action['authorize']
+	/** The action whose access rule it has, unless `access` names it. */
+	readonly accessOf?: string | undefined
 	/** Its parameters, body and replies, for descriptions. */
 	readonly shape?: (() => Shape) | undefined
 }
 
-/** A handler with built-in actions. `validator` is the server's, `undefined` for the default one. */
+/** A handler with built-in actions. `guards` are the server's, `path` is where the handler is mounted. */
 interface HasOwnActions {
-	[OWN_ACTIONS](validator: Validator | undefined): readonly OwnAction[]
+	[OWN_ACTIONS](guards: Guards, path: readonly string[]): readonly OwnAction[]
 }
 
 /** The method that wraps calls of a handler's methods, and can change what they return or throw. */
@@ -139,7 +146,8 @@ export function methodWrapper(
 
 export function ownActionsOf(
 	handler: object | HasOwnActions,
-	validator: Validator | undefined,
+	guards: Guards,
+	path: readonly string[],
 ): readonly OwnAction[] {
-	return OWN_ACTIONS in handler ? handler[OWN_ACTIONS](validator) : []
+	return OWN_ACTIONS in handler ? handler[OWN_ACTIONS](guards, path) : []
 }

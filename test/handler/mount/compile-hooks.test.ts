@@ -6,7 +6,7 @@ import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
 function compile(handler: RestHandler, server: ServerHooks = {}): ReturnType<typeof compileHandler> {
-	return compileHandler(handler, { authenticator: undefined, acl: undefined, ...server }, 'blog')
+	return compileHandler(handler, { authenticator: undefined, acl: undefined, ...server }, ['blog'])
 }
 
 class Blog extends RestHandler {

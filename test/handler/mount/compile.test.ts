@@ -9,7 +9,7 @@ const NOBODY: Guards = { authenticator: undefined, acl: undefined }
 const SOMEBODY: Guards = { authenticator: { authenticate: () => null }, acl: { allows: () => true } }
 
 function compile(handler: RestHandler, guards = NOBODY): ReturnType<typeof compileHandler> {
-	return compileHandler(handler, guards, 'blog')
+	return compileHandler(handler, guards, ['blog'])
 }
 
 /** A handler class called Blog with these methods and fields. */

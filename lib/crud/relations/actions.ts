@@ -1,0 +1,275 @@
+/**
+ * The actions for what belongs to one record: `GET /7/comments`, `POST /7/comments`, `GET /7/author`, and many to many
+ * `PUT` and `DELETE /7/tags/3`. Each reads the record by its handler's rules, and then does what the other handler would
+ * do, limited to the related records.
+ */
+import { isRestError, NOT_FOUND } from '../../base/error.ts'
+import type { RouteMethod } from '../../base/http.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { OwnAction } from '../../handler/mount/methods.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import { idOfKey, keyNames } from '../../models/key.ts'
+import type { Condition, Selection } from '../../models/model.ts'
+import { ModelError } from '../../models/model-error.ts'
+import type { Validator } from '../../validate/validator.ts'
+import { crudShape, tieShape } from '../api-description.ts'
+import { unknownName } from '../bad-query.ts'
+import { type CrudField, Selections } from '../fields.ts'
+import { checkAsked, create, givenId, list, readAnswer } from '../operations.ts'
+import type { CrudOperation } from '../options.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
+import type { Scope } from '../scope.ts'
+import { checkedId, modelId, resolveScope, translateModelErrors } from '../store.ts'
+import type { NonNullValue } from '../value-from-text.ts'
+import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
+import { BodyReader } from '../write.ts'
+import { relatedAccess } from './access.ts'
+import { isRelated, recordsIn, valuesOf } from './attach.ts'
+
+/** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
+const MAX_TIES = 1_000
+
+/**
+ * @param validator the server's, for lists of rules; `undefined` for the built-in one
+ * @throws TypeError for invalid rules of the other handlers
+ */
+export function relationActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
+	if (!facts.plan.allow.has('read')) return []
+	return [...facts.plan.relations.values()].flatMap((relation) => actionsOf(facts, relation, validator))
+}
+
+function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | undefined): OwnAction[] {
+	const { name, to, link, handler, canTie } = relation
+	const target = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+	const action = (
+		operation: CrudOperation,
+		methods: readonly RouteMethod[],
+		run: (view: CrudView, segment: unknown) => unknown,
+	): OwnAction => ({
+		...{ name: `${operation} ${name}`, methods, segments: 2, second: name, accessOf: 'read' },
+		shape: () => crudShape(target, validator, operation),
+		authorize: (exchange) => checkAsked(exchange as Exchange, target, operation, { ...relation, operation }),
+		// The mount only calls it with a view of a CrudHandler as `this`.
+		run(this: object, segment: unknown) {
+			return run(this as CrudView, segment)
+		},
+	})
+	const actions: OwnAction[] = []
+	if (!link.isMany) {
+		if (to.allow.has('read'))
+			actions.push(action('read', ['GET'], (view, segment) => readRelated(view, segment, relation)))
+		return actions
+	}
+	if (to.allow.has('list'))
+		actions.push(
+			action('list', ['GET', 'QUERY'], async (view, segment) =>
+				list(await viewWithin(view, segment, relation, 'list')),
+			),
+		)
+	const { through } = link
+	if (to.allow.has('create') && through === undefined) {
+		const bodies = new BodyReader(to, target.rules, validator)
+		actions.push(
+			action('create', ['POST'], async (view, segment) =>
+				create(await viewWithin(view, segment, relation, 'create'), bodies),
+			),
+		)
+	}
+	if (canTie && through !== undefined) {
+		const ties = (name: 'tie' | 'untie', method: RouteMethod, run: typeof tie): OwnAction => ({
+			...{ name: `${name} ${relation.name}`, methods: [method], segments: 3, second: relation.name },
+			...{ accessOf: 'update', shape: () => tieShape(facts, relation, name) },
+			authorize: (exchange) => relatedAccess(exchange as Exchange).check({ ...relation, operation: 'read' }),
+			run(this: object, segment: unknown, other: unknown) {
+				return run(this as CrudView, segment, other, relation, through)
+			},
+		})
+		actions.push(ties('tie', 'PUT', tie), ties('untie', 'DELETE', untie))
+	}
+	return actions
+}
+
+/** A view of the other handler, limited to the records that are related to one record. */
+async function viewWithin(
+	view: CrudView,
+	segment: unknown,
+	relation: Relation,
+	operation: CrudOperation,
+): Promise<CrudView> {
+	const access = relatedAccess(exchangeOf(view, relation.name))
+	await access.check({ ...relation, operation })
+	const values = await linkValues(view, segment, relation, 'read')
+	const target = await access.view(relation)
+	return Object.defineProperty(target, WITHIN, { value: scopeOf(relation, values) })
+}
+
+/** The scope of the records that are related to one with these values. */
+function scopeOf({ link, to }: Relation, values: readonly NonNullValue[] | undefined): Scope {
+	if (values === undefined) return { terms: [], where: { op: 'or', terms: [] }, fixed: new Set() }
+	const where = isRelated(link, values)
+	if (link.through !== undefined) return { terms: [], where, fixed: new Set() }
+	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))
+	return { terms, where, fixed: new Set(link.to) }
+}
+
+function fieldOf({ fields }: CrudPlan, column: string): CrudField {
+	const found = [...fields.values()].find(({ field }) => field.name === column)
+	if (found === undefined) throw new TypeError(`there is no field for ${column}`)
+	return found
+}
+
+/**
+ * A record's values of the link, if the client may see the record; `undefined` if one is null.
+ *
+ * @param behind number of segments after the record's id
+ * @throws RestError `not_found`
+ */
+async function linkValues(
+	view: CrudView,
+	segment: unknown,
+	{ link }: Relation,
+	operation: 'read' | 'update',
+	behind = 1,
+): Promise<readonly NonNullValue[] | undefined> {
+	const { plan, overridden } = view[FACTS]
+	const id = checkedId(view, givenId(view, segment, exchangeOf(view, 'read'), behind))
+	if (overridden.has('read')) {
+		const seen = await translateModelErrors(view, 'read', () => view.read(id))
+		if (seen === null || seen === undefined) throw NOT_FOUND
+	}
+	const scope = await resolveScope(view, operation)
+	const fields = fieldsOf(plan, link.fields)
+	const selection = plan.selections.extended(plan.selections.of(NO_NAMES), fields)
+	const key = modelId(view, id, scope)
+	const found = await translateModelErrors(
+		view,
+		'read',
+		() => plan.model.read(key, selection, scope.where),
+		scope,
+	)
+	if (found === undefined) throw NOT_FOUND
+	const { texts } = recordsIn(found.json, selection, fields)
+	const [text] = texts
+	return text === undefined ? undefined : valuesOf(text, link.fields, fields)
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+function fieldsOf({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {
+	return [...fields.values()].filter(({ field }) => columns.includes(field.name))
+}
+
+async function readRelated(view: CrudView, segment: unknown, relation: Relation): Promise<unknown> {
+	const target = await viewWithin(view, segment, relation, 'read')
+	const id = await idWithin(target)
+	return readAnswer(target, id, exchangeOf(view, 'read'))
+}
+
+/** The id of the only record within a view's limits. @throws RestError `not_found` */
+async function idWithin(target: CrudView): Promise<string> {
+	const { plan } = target[FACTS]
+	const { where } = target[WITHIN] ?? {}
+	const ids = await idsOf(target, plan, where, 1)
+	const [id] = ids
+	if (id === undefined) throw NOT_FOUND
+	return id
+}
+
+/** The ids of the records that match, at most `limit`. */
+async function idsOf(
+	view: CrudView,
+	{ model, keys, selections }: Pick<CrudPlan, 'model' | 'keys' | 'selections'>,
+	where: Condition | undefined,
+	limit: number,
+): Promise<readonly string[]> {
+	const selection = selections.extended(selections.of(NO_NAMES), keys)
+	const order = keyNames(model).map((field) => ({ field, descending: false }))
+	const query = { selection, where, order, limit, offset: 0, after: undefined, total: false }
+	const page = await translateModelErrors(view, 'read', () => model.list(query))
+	const names = keys.map(({ field }) => field.name)
+	const types = keys.map(({ field }) => field)
+	return recordsIn(page.json, selection, keys).texts.flatMap((text) => {
+		const values = valuesOf(text, names, keys)
+		return values === undefined ? [] : [idOfKey(values, types)]
+	})
+}
+
+type Through = NonNullable<Relation['link']['through']>
+
+/** Ties two records, each of which the client must see. It has no effect if they are tied already. */
+async function tie(
+	view: CrudView,
+	segment: unknown,
+	other: unknown,
+	relation: Relation,
+	through: Through,
+): Promise<null> {
+	const values = await tieValues(view, segment, other, relation, through)
+	try {
+		await translateModelErrors(view, 'update', () => through.model.create(values, NOTHING))
+	} catch (error) {
+		if (!isTied(error, through)) throw error
+	}
+	view.status(204)
+	return null
+}
+
+/** @throws RestError `not_found` unless the records are tied */
+async function untie(
+	view: CrudView,
+	segment: unknown,
+	other: unknown,
+	relation: Relation,
+	through: Through,
+): Promise<null> {
+	const values = await tieValues(view, segment, other, relation, through)
+	const terms = Object.entries(values).map(([field, value]): Condition => ({ op: 'eq', field, value }))
+	const { model } = through
+	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
+	const keys = fields.map((field) => ({ name: field.name, field }))
+	const selections = new Selections(keys, undefined)
+	const ids = await idsOf(view, { model, keys, selections }, { op: 'and', terms }, MAX_TIES)
+	const guard = { where: undefined, version: undefined }
+	for (const id of ids) await translateModelErrors(view, 'update', () => model.delete(id, NOTHING, guard))
+	if (ids.length === 0) throw NOT_FOUND
+	view.status(204)
+	return null
+}
+
+const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
+
+/** Whether the error says that there is such a record in between. */
+function isTied(error: unknown, { from, on }: Through): boolean {
+	const cause = isRestError(error) ? error.cause : undefined
+	if (!(cause instanceof ModelError) || cause.kind !== 'unique') return false
+	return cause.fields.every((field) => from.includes(field) || on.includes(field))
+}
+
+/** The values of a record in between. @throws RestError `not_found` if the client doesn't see one of the records */
+async function tieValues(
+	view: CrudView,
+	segment: unknown,
+	other: unknown,
+	relation: Relation,
+	{ from, on }: Through,
+): Promise<Readonly<Record<string, NonNullValue>>> {
+	const exchange = exchangeOf(view, relation.name)
+	if (exchange.queryText !== '') refuseParameters(view, exchange)
+	const access = relatedAccess(exchange)
+	const own = await linkValues(view, segment, relation, 'update', 2)
+	const target = await access.view(relation)
+	const reverse = { ...relation, link: { ...relation.link, fields: relation.link.to } }
+	const others = await linkValues(target, other, reverse, 'read', 0)
+	if (own === undefined || others === undefined) throw NOT_FOUND
+	return Object.fromEntries([
+		...from.map((name, at) => [name, own[at]]),
+		...on.map((name, at) => [name, others[at]]),
+	])
+}
+
+/** @throws RestError `bad_request` for any parameter */
+function refuseParameters(view: CrudView, exchange: Exchange): void {
+	const { ignoreQuery } = view[FACTS].plan
+	const unknown = Object.keys(exchange.query().last).find((name) => !ignoreQuery.has(name))
+	if (unknown !== undefined) throw unknownName(unknown, 'is not a parameter here: it takes', [])
+}
