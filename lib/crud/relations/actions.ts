@@ -80,7 +80,7 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 			...{ name: `${name} ${relation.name}`, methods: [method], segments: 3, second: relation.name },
 			...{ accessOf: 'update', shape: () => tieShape(facts, relation, name) },
 			authorize: (exchange) => relatedAccess(exchange as Exchange).check({ ...relation, operation: 'read' }),
-			run(this: object, segment: unknown, other: unknown) {
+			run(this: object, segment: unknown, _name: unknown, other: unknown) {
 				return run(this as CrudView, segment, other, relation, through)
 			},
 		})
