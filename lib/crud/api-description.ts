@@ -15,7 +15,7 @@ import { idSchema, shownKey } from './id-schema.ts'
 import type { CrudOperation } from './options.ts'
 import { listParameters, recordParameters } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
-import { pluralOf, recordSchema, titleOf, wordsOf } from './record-schema.ts'
+import { pluralOf, recordSchema, titleOf, typeName, wordsOf } from './record-schema.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 import { compiledRules, type WriteKind } from './write.ts'
 
@@ -43,22 +43,54 @@ export function crudShape(
 	return { ...common, body: bodyOf(facts, validator, operation) }
 }
 
-/** The shape of tying two records, or untying them. */
-export function tieShape(facts: CrudFacts, { name, handler }: Relation, verb: 'tie' | 'untie'): Shape {
-	const other = (handler as CrudView)[FACTS] // a CrudHandler
+/** The shape of an operation on what is related to one record: the other handler's, below the record's id. */
+export function relatedShape(
+	facts: CrudFacts,
+	relation: Relation,
+	validator: Validator | undefined,
+	operation: 'list' | 'read' | 'create',
+): Shape {
+	const target = (relation.handler as CrudView)[FACTS] // a CrudHandler
+	const shape = crudShape(target, validator, operation)
+	const verb = { list: 'List', read: 'Read', create: 'Add to' }[operation]
+	const title = `${titleOf(facts.plan)}${typeName(relation.name)}Create`
 	return {
-		summary: verb === 'tie' ? `Add to ${name}` : `Remove from ${name}`,
+		...shape,
+		summary: relatedSummary(facts, relation, verb),
+		params: [idSchema(facts)],
+		body: shape.body && bodyOf(target, validator, 'create', { title, fixed: relation.link.to }),
+		// These records have no URLs below the list.
+		answer: { ...shape.answer, key: undefined },
+		refusals: [...new Set([...shape.refusals, 404])],
+	}
+}
+
+/** The shape of tying two records, or untying them. */
+export function tieShape(facts: CrudFacts, relation: Relation, verb: 'tie' | 'untie'): Shape {
+	const other = (relation.handler as CrudView)[FACTS] // a CrudHandler
+	return {
+		summary: relatedSummary(facts, relation, verb === 'tie' ? 'Add to' : 'Remove from'),
 		params: [idSchema(facts), idSchema(other)],
 		query: [],
-		body: undefined,
+		body: null,
 		answer: { status: 204, isPage: false, schema: {}, isOpen: false, headers: [] },
 		headers: [],
 		refusals: [404, 409],
 	}
 }
 
-function summaryOf({ model }: CrudPlan, operation: CrudOperation): string {
-	const records = pluralOf(wordsOf(model.name).join(' ').toLowerCase())
+function relatedSummary({ plan }: CrudFacts, { name }: Relation, verb: string): string {
+	const related = wordsOf(name).join(' ').toLowerCase()
+	return `${verb} the ${related} of one of the ${recordsOf(plan)}`
+}
+
+/** `blog_category` → `blog categories`. */
+function recordsOf({ model }: CrudPlan): string {
+	return pluralOf(wordsOf(model.name).join(' ').toLowerCase())
+}
+
+function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
+	const records = recordsOf(plan)
 	const verbs: Readonly<Record<CrudOperation, string>> = {
 		list: `List ${records}`,
 		read: `Read one of the ${records}`,
@@ -118,16 +150,29 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 	]
 }
 
-/** A body: the writable fields, and the other visible ones, which are accepted and ignored. */
-function bodyOf({ plan, rules }: CrudFacts, validator: Validator | undefined, kind: WriteKind): BodyShape {
+/**
+ * A body: the writable fields, and the other visible ones, which are accepted and ignored.
+ *
+ * @param of the title, and the columns that the request's URL sets, by the model's names
+ */
+function bodyOf(
+	{ plan, rules }: CrudFacts,
+	validator: Validator | undefined,
+	kind: WriteKind,
+	{ title, fixed }: { readonly title: string; readonly fixed: readonly string[] } = {
+		title: `${titleOf(plan)}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+		fixed: [],
+	},
+): BodyShape {
 	const ruled = compiledRules(plan, rules, validator)
-	const writable = kind === 'create' ? plan.creatable : plan.updatable
+	const all = kind === 'create' ? plan.creatable : plan.updatable
+	const writable = new Map([...all].filter(([, { field }]) => !fixed.includes(field.name)))
 	const ignored = [...plan.visible.keys()].filter((name) => !writable.has(name))
 	const required = [...writable.values()].filter((field) =>
 		isRequired(plan, kind, field, ruled.get(field.name)),
 	)
 	const schema: JsonSchema = {
-		title: `${titleOf(plan)}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+		title,
 		type: 'object',
 		properties: Object.fromEntries([
 			...[...writable.values()].map((field) => [field.name, valueSchema(kind, field, ruled.get(field.name))]),

@@ -18,11 +18,16 @@ export function wordsOf(table: string): string[] {
 	return words ?? ['record']
 }
 
-/** `blog_category` → `BlogCategory`; letters that type names can't have are left out. */
+/** `blog_category` → `BlogCategory`. */
 export function titleOf({ model }: CrudPlan): string {
-	const words = wordsOf(model.name).map((word) => word.normalize('NFKD').replace(/[^A-Za-z\d]+/g, ''))
-	const title = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+	const title = typeName(model.name)
 	return /^[A-Z]/.test(title) ? title : `Record${title}`
+}
+
+/** The words of a name as one; letters that type names can't have are left out. */
+export function typeName(name: string): string {
+	const words = wordsOf(name).map((word) => word.normalize('NFKD').replace(/[^A-Za-z\d]+/g, ''))
+	return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
 /** The relations whose other handler allows their operation at all; a request for another one is always 403. */

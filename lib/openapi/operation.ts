@@ -52,6 +52,7 @@ function bodyOf(components: Components, { method, action, shape }: Endpoint): Pa
 	const shared = (name: string, content: Part, isRequired = false) =>
 		components.shared('requestBodies', name, { ...(isRequired ? { required: true } : {}), content })
 	if (action.streaming !== undefined) return shared('Stream', { '*/*': { schema: {} } })
+	if (body === null) return undefined
 	if (body !== undefined) {
 		const schema = components.schema(body.schema)
 		const content = Object.fromEntries(body.types.map((type) => [type, { schema }]))

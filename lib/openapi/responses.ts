@@ -31,7 +31,8 @@ export function responsesOf(
 /** The failures that an operation may have; unexpected ones are under `default`. */
 function refusalsOf(endpoint: Endpoint): readonly number[] {
 	const { shape, mount, action, method, params } = endpoint
-	const readsBody = takesBody(method) && (shape.body !== undefined || method !== 'DELETE')
+	const { body } = shape
+	const readsBody = takesBody(method) && body !== null && (body !== undefined || method !== 'DELETE')
 	const statuses = new Set([
 		...[400, 500, 503],
 		...(mount.authenticator === undefined ? [] : [401]),

@@ -1,6 +1,6 @@
 /** Related records through `CrudClient`, against `CrudHandler`. */
 import * as assert from 'uvu/assert'
-import { CrudClient, type Many, type One } from '../../lib/client/index.ts'
+import { ApiError, CrudClient, type Many, type One } from '../../lib/client/index.ts'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
@@ -164,6 +164,48 @@ describe('client and CrudHandler: related records', (test) => {
 				assert.is(await articles.count(query), ids.length)
 			}))
 	}
+
+	test('have a list of their own', () =>
+		withArticles(async (articles) => {
+			const comments = articles.related(1, 'comments')
+			const { comments: first } = await articles.get(1, { include: ['comments'] })
+			const { data } = await comments.list({ cursor: first.meta.next })
+			assert.equal([...first.data, ...data], (await comments.list()).data)
+			const texts: string[] = []
+			for await (const page of comments.pages({ limit: 1, where: { spam: false } }))
+				texts.push(...page.data.map(({ text }) => text))
+			assert.equal(texts, ['Text 1', 'Text 3'])
+			assert.is(await comments.count({ where: { spam: true } }), 1)
+			const made = await comments.create({ text: 'Mine', spam: false }, { fields: ['id', 'text'] })
+			assert.equal(made, { id: 5, text: 'Mine' })
+			assert.is(await articles.related({ id: 1 }, 'comments').count(), 4)
+			assert.is(await articles.related(3, 'comments').count(), 1)
+		}))
+
+	test('are read alone, and missing where there is none', () =>
+		withArticles(async (articles) => {
+			const author = articles.related(await articles.get(1), 'author')
+			assert.equal(await author.get(), { id: 1, name: 'Ada' })
+			const { name, articles: own } = await author.get({ fields: ['name'], include: ['articles'] })
+			assert.equal([name, own.data.length], ['Ada', 1])
+			const error: unknown = await articles
+				.related(2, 'author')
+				.get()
+				.catch((reason: unknown) => reason)
+			assert.instance(error, ApiError)
+			assert.is((error as ApiError).code, 'not_found')
+		}))
+
+	test('are tied and untied, many to many', () =>
+		withArticles(async (articles) => {
+			const tags = articles.related(1, 'tags')
+			const names = async () => (await tags.list()).data.map(({ name }) => name)
+			assert.is(await tags.tie(2), undefined)
+			await tags.tie({ id: 2 })
+			assert.equal(await names(), ['herb', 'tea'])
+			assert.is(await tags.untie(1), undefined)
+			assert.equal(await names(), ['tea'])
+		}))
 })
 
 describe('client: what belongs to a record', (test) => {

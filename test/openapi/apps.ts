@@ -285,6 +285,19 @@ export function relatedHandlers() {
 		key: 'id',
 		rows: [1, 2, 3].map((at) => ({ text: `Comment ${at}`, articleId: 1, authorId: 2 })),
 	})
+	const tag = new MemoryModel('tag', {
+		fields: { id: 'integer', name: 'text' },
+		key: 'id',
+		rows: [{ name: 'herb' }, { name: 'tea' }],
+	})
+	const between = new MemoryModel('article_tag', {
+		fields: { articleId: 'integer', tagId: 'integer' },
+		key: ['articleId', 'tagId'],
+		references: [
+			{ field: 'articleId', model: article },
+			{ field: 'tagId', model: tag },
+		],
+	})
 	const options = { visible: 'all', allow: ALL } as const
 	const authors: CrudHandler = new CrudHandler(author, {
 		...{ visible: ['id', 'name'], updatable: ['name'], allow: ALL },
@@ -299,6 +312,7 @@ export function relatedHandlers() {
 		relations: {
 			author: { to: authors, by: 'authorId' },
 			comments: { to: comments, by: 'articleId', limit: 2 },
+			tags: { to: new CrudHandler(tag, { visible: 'all' }), through: between, writable: ['tie'] },
 		},
 	})
 	return { authors, articles, comments }

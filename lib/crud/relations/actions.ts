@@ -12,7 +12,7 @@ import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Selection } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import type { Validator } from '../../validate/validator.ts'
-import { crudShape, tieShape } from '../api-description.ts'
+import { relatedShape, tieShape } from '../api-description.ts'
 import { unknownName } from '../bad-query.ts'
 import { type CrudField, Selections } from '../fields.ts'
 import { checkAsked, create, givenId, list, readAnswer } from '../operations.ts'
@@ -42,12 +42,12 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 	const { name, to, link, handler, canTie } = relation
 	const target = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
 	const action = (
-		operation: CrudOperation,
+		operation: 'list' | 'read' | 'create',
 		methods: readonly RouteMethod[],
 		run: (view: CrudView, segment: unknown) => unknown,
 	): OwnAction => ({
 		...{ name: `${operation} ${name}`, methods, segments: 2, second: name, accessOf: 'read' },
-		shape: () => crudShape(target, validator, operation),
+		shape: () => relatedShape(facts, relation, validator, operation),
 		authorize: (exchange) => checkAsked(exchange as Exchange, target, operation, { ...relation, operation }),
 		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {

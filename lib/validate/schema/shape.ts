@@ -46,8 +46,8 @@ export interface Shape {
 	/** Schemas of the path's params, in order, if more than their type is known. */
 	readonly params: readonly JsonSchema[]
 	readonly query: readonly ParameterShape[]
-	/** `undefined` if no body is read, or nothing is known about it. */
-	readonly body: BodyShape | undefined
+	/** `null` if none is read, `undefined` if nothing is known about it. */
+	readonly body: BodyShape | null | undefined
 	readonly answer: AnswerShape
 	/** Names of request headers that have an effect: `If-Match`. */
 	readonly headers: readonly string[]
