@@ -8,7 +8,7 @@ import type { RouteMethod } from '../../base/http.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
-import { idOfKey, keyNames } from '../../models/key.ts'
+import { keyNames } from '../../models/key.ts'
 import type { Condition, Selection } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import type { Validator } from '../../validate/validator.ts'
@@ -24,7 +24,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
 import { relatedAccess } from './access.ts'
-import { isRelated, recordsIn, valuesOf } from './attach.ts'
+import { fieldsNamed, idsOf, isRelated, nothing, recordsIn, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
 const MAX_TIES = 1_000
@@ -138,8 +138,8 @@ async function linkValues(
 		if (seen === null || seen === undefined) throw NOT_FOUND
 	}
 	const scope = await resolveScope(view, operation)
-	const fields = fieldsOf(plan, link.fields)
-	const selection = plan.selections.extended(plan.selections.of(NO_NAMES), fields)
+	const fields = fieldsNamed(plan, link.fields)
+	const selection = plan.selections.extended(nothing(plan.selections), fields)
 	const key = modelId(view, id, scope)
 	const found = await translateModelErrors(
 		view,
@@ -153,12 +153,6 @@ async function linkValues(
 	return text === undefined ? undefined : valuesOf(text, link.fields, fields)
 }
 
-const NO_NAMES: ReadonlySet<string> = new Set()
-
-function fieldsOf({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {
-	return [...fields.values()].filter(({ field }) => columns.includes(field.name))
-}
-
 async function readRelated(view: CrudView, segment: unknown, relation: Relation): Promise<unknown> {
 	const target = await viewWithin(view, segment, relation, 'read')
 	const id = await idWithin(target)
@@ -169,29 +163,10 @@ async function readRelated(view: CrudView, segment: unknown, relation: Relation)
 async function idWithin(target: CrudView): Promise<string> {
 	const { plan } = target[FACTS]
 	const { where } = target[WITHIN] ?? {}
-	const ids = await idsOf(target, plan, where, 1)
+	const ids = await translateModelErrors(target, 'read', () => idsOf(plan, where, 1))
 	const [id] = ids
 	if (id === undefined) throw NOT_FOUND
 	return id
-}
-
-/** The ids of the records that match, at most `limit`. */
-async function idsOf(
-	view: CrudView,
-	{ model, keys, selections }: Pick<CrudPlan, 'model' | 'keys' | 'selections'>,
-	where: Condition | undefined,
-	limit: number,
-): Promise<readonly string[]> {
-	const selection = selections.extended(selections.of(NO_NAMES), keys)
-	const order = keyNames(model).map((field) => ({ field, descending: false }))
-	const query = { selection, where, order, limit, offset: 0, after: undefined, total: false }
-	const page = await translateModelErrors(view, 'read', () => model.list(query))
-	const names = keys.map(({ field }) => field.name)
-	const types = keys.map(({ field }) => field)
-	return recordsIn(page.json, selection, keys).texts.flatMap((text) => {
-		const values = valuesOf(text, names, keys)
-		return values === undefined ? [] : [idOfKey(values, types)]
-	})
 }
 
 type Through = NonNullable<Relation['link']['through']>
@@ -228,7 +203,9 @@ async function untie(
 	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
 	const keys = fields.map((field) => ({ name: field.name, field }))
 	const selections = new Selections(keys, undefined)
-	const ids = await idsOf(view, { model, keys, selections }, { op: 'and', terms }, MAX_TIES)
+	const between = { model, keys, selections }
+	const where: Condition = { op: 'and', terms }
+	const ids = await translateModelErrors(view, 'read', () => idsOf(between, where, MAX_TIES))
 	const guard = { where: undefined, version: undefined }
 	for (const id of ids) await translateModelErrors(view, 'update', () => model.delete(id, NOTHING, guard))
 	if (ids.length === 0) throw NOT_FOUND

@@ -5,22 +5,23 @@
  * without that, one list for each record, a few at a time.
  */
 import { idOfKey, keyNames } from '../../models/key.ts'
-import type { Condition, Field, Link, Listed, ListQuery, Model, Selection } from '../../models/model.ts'
+import type { Condition, Listed, ListQuery, Model } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { allOf } from '../comparison.ts'
 import { stripRecords } from '../crud-record.ts'
 import type { CrudField } from '../fields.ts'
-import { type RecordText, recordTexts, withMembers } from '../json-text.ts'
+import { withMembers } from '../json-text.ts'
 import { restErrorOf } from '../model-errors.ts'
 import type { CrudPlan } from '../plan.ts'
-import { type NonNullValue, valueFromText } from '../value-from-text.ts'
+import type { NonNullValue } from '../value-from-text.ts'
 import type { CrudView } from '../view.ts'
 import type { RelatedAccess, Scoping } from './access.ts'
+import { eachOf } from './each.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import type { Include } from './include.ts'
+import { overriddenTexts } from './overridden.ts'
+import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
 
-/** Lists that are asked for at the same time, of a model without `listEach`. */
-const MAX_CONCURRENT = 4
 /** Maximum number of values in one list of a relation to one. */
 const MAX_VALUES = 1_000
 
@@ -36,31 +37,6 @@ export interface Attaching {
 export function linkFields(plan: CrudPlan, include: readonly Include[]): CrudField[] {
 	const columns = new Set(include.flatMap(({ relation }) => relation.link.fields))
 	return fieldsNamed(plan, [...columns])
-}
-
-function fieldsNamed({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {
-	return [...fields.values()].filter(({ field }) => columns.includes(field.name))
-}
-
-/** Records as texts, with the values of some of their fields. */
-export interface Records {
-	readonly texts: readonly RecordText[]
-	/** The fields whose values the texts have, in their order. */
-	readonly fields: readonly CrudField[]
-}
-
-/** The records of a model's JSON, without members that are neither requested nor related. */
-export function recordsIn(
-	json: string,
-	{ names, related = [] }: Selection,
-	fields: readonly CrudField[],
-): Records {
-	const requested = [...names, ...related.map(({ name }) => name)]
-	return { fields, texts: recordTexts(json, requested, namesOf(fields)) }
-}
-
-function namesOf(fields: readonly CrudField[]): string[] {
-	return fields.map(({ name }) => name)
 }
 
 /**
@@ -87,30 +63,8 @@ export async function attach(
 function relatedTexts(given: Attaching, include: Include, records: Records): Promise<readonly string[]> {
 	const { link } = include.relation
 	const values = records.texts.map((text) => valuesOf(text, link.fields, records.fields))
+	if (include.relation.isOverridden) return overriddenTexts(given.access, include, values)
 	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
-}
-
-/** A record's values of the link's fields; `undefined` if one is null, which nothing is related to. */
-export function valuesOf(
-	{ values }: RecordText,
-	columns: readonly string[],
-	fields: readonly CrudField[],
-): readonly NonNullValue[] | undefined {
-	const found: NonNullValue[] = []
-	for (const column of columns) {
-		const at = fields.findIndex(({ field }) => field.name === column)
-		const value = storedValue(fields[at]?.field, values[at])
-		if (value === undefined) return undefined
-		found.push(value)
-	}
-	return found
-}
-
-function storedValue(field: Field | undefined, json: string | undefined): NonNullValue | undefined {
-	if (field === undefined || json === undefined || json === 'null') return undefined
-	// Not JSON.parse for numbers: it would round a bigint.
-	const text = json.startsWith('"') ? String(JSON.parse(json)) : json
-	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, text, [])
 }
 
 async function oneOfEach(
@@ -141,17 +95,6 @@ async function oneOfEach(
 
 const FIRST = { offset: 0, after: undefined, total: false }
 
-function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {
-	const [field = ''] = fields
-	if (fields.length === 1) return { op: 'in', field, values: values.flatMap(([value]) => value ?? []) }
-	return { op: 'or', terms: values.map((one) => isEqual(fields, one)) }
-}
-
-function isEqual(fields: readonly string[], values: readonly NonNullValue[]): Condition {
-	const terms = fields.map((field, at): Condition => ({ op: 'eq', field, value: values[at] ?? '' }))
-	return { op: 'and', terms }
-}
-
 async function manyOfEach(
 	given: Attaching,
 	include: Include,
@@ -167,16 +110,6 @@ async function manyOfEach(
 	const pages = conditions.length === 0 ? [] : await pagesOf(given, include, query, conditions, [])
 	let at = 0
 	return values.map((one) => manyText(include, one === undefined ? undefined : pages[at++]))
-}
-
-/** The condition on records that are related to one with these values. */
-export function isRelated({ to, through }: Link, values: readonly NonNullValue[]): Condition {
-	if (through === undefined) return isEqual(to, values)
-	return {
-		op: 'some',
-		link: { model: through.model, fields: to, to: through.on, isMany: true },
-		where: isEqual(through.from, values),
-	}
 }
 
 /** A list within a record: `{"data":[…],"meta":{"limit":5,"next":null}}`. */
@@ -284,17 +217,6 @@ function countAll(
 function spend(given: Attaching, { json }: Listed): void {
 	given.bytesLeft -= Buffer.byteLength(json)
 	if (given.bytesLeft <= 0) throw new ModelError('too_large')
-}
-
-/** Calls `run` for each item, a few at the same time; the results are in the order of the items. */
-async function eachOf<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<readonly O[]> {
-	const results: O[] = []
-	const rest = items.entries()
-	const worker = async () => {
-		for (const [at, item] of rest) results[at] = await run(item)
-	}
-	await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, items.length) }, worker))
-	return results
 }
 
 /** Awaits `run`, which calls the model of a plan. @throws RestError for a ModelError */

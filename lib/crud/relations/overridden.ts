@@ -1,0 +1,110 @@
+/**
+ * Related records where a subclass overrides the other handler's `list` or `read`: asks that method, which may hide or
+ * change records, for the related records of each record. What it sets on the reply has no effect.
+ */
+import { isRestError, RestError } from '../../base/error.ts'
+import { idOfKey, keyNames } from '../../models/key.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { CrudPage, CrudRecord, stripRecords } from '../crud-record.ts'
+import type { NonNullValue } from '../value-from-text.ts'
+import { beginState, type CrudView, FACTS } from '../view.ts'
+import type { RelatedAccess } from './access.ts'
+import { eachOf } from './each.ts'
+import type { Include } from './include.ts'
+import { fieldsNamed, idsOf, isEqual, isRelated } from './records.ts'
+
+/**
+ * The related records of each record, as JSON.
+ *
+ * @param values each record's values of the link; `undefined` if one is null
+ * @throws what the methods throw
+ */
+export async function overriddenTexts(
+	access: RelatedAccess,
+	include: Include,
+	values: readonly (readonly NonNullValue[] | undefined)[],
+): Promise<readonly string[]> {
+	const { link, to } = include.relation
+	if (link.isMany) return eachOf(values, (one) => overriddenList(access, include, one))
+	const types = link.to.flatMap((name) => fieldsNamed(to, [name]).map(({ field }) => field))
+	const isKey = link.to.join() === keyNames(to.model).join()
+	const records = new Map<string, Promise<string>>()
+	return eachOf(values, async (one) => {
+		if (one === undefined) return 'null'
+		const identity = idOfKey(one, types)
+		const record = records.get(identity) ?? readOne(one, identity)
+		records.set(identity, record)
+		return record
+	})
+
+	async function readOne(one: readonly NonNullValue[], identity: string): Promise<string> {
+		const [id] = isKey ? [identity] : await idsOf(to, isEqual(link.to, one), 1)
+		return id === undefined ? 'null' : overriddenRecord(access, include, id)
+	}
+}
+
+/** One record as the other handler's `read` answers it; null if it isn't found. */
+async function overriddenRecord(access: RelatedAccess, include: Include, id: string): Promise<string> {
+	const { view, failure } = await quietView(access, include)
+	try {
+		const answer = await view.read(id)
+		const error = failure()
+		if (error !== undefined) throw error
+		return jsonOf(view, answer)
+	} catch (error) {
+		if (isRestError(error) && error.code === 'not_found') return 'null'
+		throw error
+	}
+}
+
+async function overriddenList(
+	access: RelatedAccess,
+	include: Include,
+	values: readonly NonNullValue[] | undefined,
+): Promise<string> {
+	const { relation, selection, where, order, limit, count, stamp } = include
+	const empty = `{"data":[],"meta":${JSON.stringify({ limit, next: null })}}`
+	if (values === undefined) return empty
+	const { view, failure } = await quietView(access, include)
+	const related = isRelated(relation.link, values)
+	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
+	const answer = await view.list({
+		...{ selection, include: include.include, order, limit, offset: 0, after: undefined, stamp },
+		where: where === undefined ? related : { op: 'and', terms: [related, where] },
+		total: count !== undefined || limit === 0,
+		...(isBounded ? { maxTotal: count } : {}),
+	})
+	const error = failure()
+	if (error !== undefined) throw error
+	const { offset: _, ...meta } = answer instanceof CrudPage ? answer.meta : { offset: 0, limit, next: null }
+	return `{"data":${answer == null ? '[]' : jsonOf(view, answer)},"meta":${JSON.stringify(meta)}}`
+}
+
+function jsonOf(view: CrudView, answer: unknown): string {
+	const { isStripped } = view[FACTS]
+	const isRecord = answer instanceof CrudRecord || answer instanceof CrudPage
+	if (isRecord && !isStripped) return answer.text
+	const value = answer instanceof RawJson ? answer.value() : answer
+	return JSON.stringify(isStripped ? stripRecords(view, value) : value) ?? 'null'
+}
+
+/** A view whose calls don't change the reply, and the error that its method has recorded. */
+async function quietView(
+	access: RelatedAccess,
+	{ relation, selection, include }: Include,
+): Promise<{ readonly view: CrudView; readonly failure: () => RestError | undefined }> {
+	const view = await access.view(relation)
+	let failure: RestError | undefined
+	const record = (message: string, code: number | string = 400) => {
+		failure ??= new RestError(code, message)
+		return null
+	}
+	const ignore = () => {}
+	Object.defineProperties(view, {
+		error: { value: record },
+		status: { value: ignore },
+		header: { value: ignore },
+	})
+	beginState(view, { selection, include })
+	return { view, failure: () => failure }
+}

@@ -1,0 +1,104 @@
+/**
+ * The values that link records: reads them from the records' texts, and makes conditions on related records of them. Used
+ * by `attach.ts` and `actions.ts`.
+ */
+import { idOfKey, keyNames } from '../../models/key.ts'
+import type { Condition, Field, Link, Selection } from '../../models/model.ts'
+import type { CrudField, Selections } from '../fields.ts'
+import { type RecordText, recordTexts } from '../json-text.ts'
+import type { CrudPlan } from '../plan.ts'
+import { type NonNullValue, valueFromText } from '../value-from-text.ts'
+
+/** Records as texts, with the values of some of their fields. */
+export interface Records {
+	readonly texts: readonly RecordText[]
+	/** The fields whose values the texts have, in their order. */
+	readonly fields: readonly CrudField[]
+}
+
+/** The records of a model's JSON, without members that are neither requested nor related. */
+export function recordsIn(
+	json: string,
+	{ names, related = [] }: Selection,
+	fields: readonly CrudField[],
+): Records {
+	const requested = [...names, ...related.map(({ name }) => name)]
+	return { fields, texts: recordTexts(json, requested, namesOf(fields)) }
+}
+
+function namesOf(fields: readonly CrudField[]): string[] {
+	return fields.map(({ name }) => name)
+}
+
+export function fieldsNamed({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {
+	return [...fields.values()].filter(({ field }) => columns.includes(field.name))
+}
+
+/** A record's values of the link's fields; `undefined` if one is null, which nothing is related to. */
+export function valuesOf(
+	{ values }: RecordText,
+	columns: readonly string[],
+	fields: readonly CrudField[],
+): readonly NonNullValue[] | undefined {
+	const found: NonNullValue[] = []
+	for (const column of columns) {
+		const at = fields.findIndex(({ field }) => field.name === column)
+		const value = storedValue(fields[at]?.field, values[at])
+		if (value === undefined) return undefined
+		found.push(value)
+	}
+	return found
+}
+
+function storedValue(field: Field | undefined, json: string | undefined): NonNullValue | undefined {
+	if (field === undefined || json === undefined || json === 'null') return undefined
+	// Not JSON.parse for numbers: it would round a bigint.
+	const text = json.startsWith('"') ? String(JSON.parse(json)) : json
+	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, text, [])
+}
+
+export function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {
+	const [field = ''] = fields
+	if (fields.length === 1) return { op: 'in', field, values: values.flatMap(([value]) => value ?? []) }
+	return { op: 'or', terms: values.map((one) => isEqual(fields, one)) }
+}
+
+export function isEqual(fields: readonly string[], values: readonly NonNullValue[]): Condition {
+	const terms = fields.map((field, at): Condition => ({ op: 'eq', field, value: values[at] ?? '' }))
+	return { op: 'and', terms }
+}
+
+/** The condition on records that are related to one with these values. */
+export function isRelated({ to, through }: Link, values: readonly NonNullValue[]): Condition {
+	if (through === undefined) return isEqual(to, values)
+	return {
+		op: 'some',
+		link: { model: through.model, fields: to, to: through.on, isMany: true },
+		where: isEqual(through.from, values),
+	}
+}
+
+/** The ids of the records that match, at most `limit`. */
+export async function idsOf(
+	{ model, keys, selections }: Pick<CrudPlan, 'model' | 'keys' | 'selections'>,
+	where: Condition | undefined,
+	limit: number,
+): Promise<readonly string[]> {
+	const selection = selections.extended(nothing(selections), keys)
+	const order = keyNames(model).map((field) => ({ field, descending: false }))
+	const query = { selection, where, order, limit, offset: 0, after: undefined, total: false }
+	const page = await model.list(query)
+	const names = keys.map(({ field }) => field.name)
+	const types = keys.map(({ field }) => field)
+	return recordsIn(page.json, selection, keys).texts.flatMap((text) => {
+		const values = valuesOf(text, names, keys)
+		return values === undefined ? [] : [idOfKey(values, types)]
+	})
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** A selection without fields, to extend. */
+export function nothing(selections: Selections): Selection {
+	return selections.of(NO_NAMES)
+}
