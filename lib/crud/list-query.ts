@@ -112,9 +112,8 @@ export class QueryParams {
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
-		const { selection, include } = this.requested()
+		const { selection, include } = this.requested(Math.min(limit, plan.maxLimit))
 		const counted = countOf('count', settings.get('count'))
-		refuseTooMany(include, Math.min(limit, plan.maxLimit))
 		return {
 			...{ selection, include, where, order, stamp },
 			...(cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)),
@@ -124,9 +123,19 @@ export class QueryParams {
 		}
 	}
 
-	/** @throws RestError `bad_request` for an invalid value of `fields` or `include` */
-	requested(): Requested {
-		return requestedOf(this.#plan, this.#settings.get('fields'), this.#settings.get('include'), this.#count)
+	/**
+	 * @param limit number of records in the response
+	 * @throws RestError `bad_request` for an invalid value of `fields` or `include`, and for too many related records
+	 */
+	requested(limit = 1): Requested {
+		const { include, selection } = requestedOf(
+			this.#plan,
+			this.#settings.get('fields'),
+			this.#settings.get('include'),
+			this.#count,
+		)
+		refuseTooMany(include, limit)
+		return { selection, include }
 	}
 
 	#parameter(name: string): Parameter | undefined {

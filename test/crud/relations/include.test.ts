@@ -1,0 +1,81 @@
+/** The bounds of what a request may include. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
+import { asking } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+
+const people = new MemoryModel('person', {
+	key: 'id',
+	fields: { id: 'integer', name: 'text' },
+	rows: [{ name: 'Ada' }],
+})
+const articles = new MemoryModel('article', {
+	key: 'id',
+	fields: { id: 'integer', personId: 'integer' },
+	references: [{ field: 'personId', model: people }],
+	rows: [{ personId: 1 }],
+})
+
+function serve() {
+	const persons: CrudHandler = new CrudHandler(people, {
+		visible: 'all',
+		updatable: ['name'],
+		maxLimit: 1_000,
+		allow: ['list', 'read', 'create', 'update', 'replace', 'remove'],
+		relations: { articles: { to: () => written } },
+	})
+	const written: CrudHandler = new CrudHandler(articles, {
+		visible: 'all',
+		maxLimit: 1_000,
+		relations: { person: { to: persons } },
+		includeDepth: 4,
+	})
+	return asking({ person: persons, article: written })
+}
+
+function including(limit: number): string {
+	return encodeURIComponent(JSON.stringify({ articles: { limit } }))
+}
+
+describe('crud relations: the bounds of include', (test) => {
+	const nested = encodeURIComponent(
+		JSON.stringify({ person: { include: { articles: { limit: 1_000, include: ['person.articles'] } } } }),
+	)
+	const requests: [request: string, status: number, error: RegExp | undefined][] = [
+		[`GET /person?limit=10&include=${including(1_000)}`, 200, undefined],
+		[
+			`GET /person?limit=11&include=${including(1_000)}`,
+			400,
+			/up to 11000 records of articles: at most 10000/,
+		],
+		[`GET /person/1?include=${including(1_000)}`, 200, undefined],
+		[`GET /article/1?include=${nested}`, 400, /up to 25000 records of articles: at most 10000/],
+		[`GET /article/1/person?include=${including(1_000)}`, 200, undefined],
+		['GET /person?include=articles.person', 200, undefined],
+		[
+			'GET /person?include=articles.person.articles',
+			400,
+			/too many relations one behind the other: at most 2/,
+		],
+		['GET /article/1?include=person.articles.person.articles', 200, undefined],
+		['GET /article/1?include=person.articles.person.articles.person', 400, /at most 4 are allowed/],
+	]
+	for (const [request, status, error] of requests) {
+		test(decodeURIComponent(request), async () => {
+			const said = await serve().said(request)
+			assert.is(said.slice(0, 3), String(status), said)
+			if (error !== undefined) assert.match(said, error)
+		})
+	}
+
+	for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+		test(`${method} has them, too, before it changes anything`, async () => {
+			const url = method === 'POST' ? '/person' : '/person/1'
+			const said = await serve().said(`${method} ${url}?include=articles.person.articles`, {
+				body: { name: 'Eve' },
+			})
+			assert.match(said, '400 {"success":false,"error":"include has too many relations')
+			assert.is(await people.count({ op: 'eq', field: 'name', value: 'Eve' }), 0)
+		})
+	}
+})
