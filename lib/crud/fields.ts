@@ -89,14 +89,15 @@ export class Selections {
 	extended(selection: Selection, needed: readonly CrudField[]): Selection {
 		const more = needed.filter(({ name }) => !selection.names.includes(name))
 		if (more.length === 0) return selection
-		const key = JSON.stringify([selection.names, more.map(({ name }) => name)])
-		return this.#cached(key, () =>
+		const make = () =>
 			Object.freeze({
 				...selection,
 				fields: [...selection.fields, ...more.map(({ field }) => field.name)],
 				names: [...selection.names, ...more.map(({ name }) => name)],
-			}),
-		)
+			})
+		// Not cached with related records: those of other requests have the same names, but other conditions.
+		if (selection.related !== undefined) return make()
+		return this.#cached(JSON.stringify([selection.names, more.map(({ name }) => name)]), make)
 	}
 
 	/** A selection with related records; cached by `key`, which must be different for other related records. */
