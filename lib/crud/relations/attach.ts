@@ -100,7 +100,8 @@ async function manyOfEach(
 	include: Include,
 	values: readonly (readonly NonNullValue[] | undefined)[],
 ): Promise<readonly string[]> {
-	const { relation, order, limit, count } = include
+	const { relation, limit, count } = include
+	const order = given.scoping.order(include.order)
 	const conditions = values.flatMap((one) => (one === undefined ? [] : isRelated(relation.link, one)))
 	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
 	const query = {
