@@ -1,0 +1,90 @@
+/** Handlers with relations of every kind over the tables of `stores.ts`; two of them are scoped by a header. */
+import { CrudHandler, createServer } from '../../../../lib/index.ts'
+import { Log } from '../../../helpers/listening.ts'
+import type { Asked } from '../things.ts'
+import type { Models } from './stores.ts'
+
+const PAGES = { limit: 3, maxLimit: 5, includeDepth: 3, columns: 'camelCase' } as const
+
+/** Limits each request to the people of the team in its header. */
+class TeamPeople extends CrudHandler {
+	override scope() {
+		const team = this.request.header('x-team')
+		return team === undefined ? {} : { team }
+	}
+}
+
+/** Shows names in another form. */
+class Profiles extends TeamPeople {
+	override stripObject(person: Record<string, unknown>) {
+		return { ...person, name: `Dr ${person.name}` }
+	}
+}
+
+/** Limits each request to the comments that aren't hidden, unless a header asks for all. */
+class ShownComments extends CrudHandler {
+	override scope() {
+		return this.request.header('x-all') === undefined ? { hidden: false } : {}
+	}
+}
+
+export function handlersOf({ person, article, comment, tag, tie }: Models) {
+	const people: CrudHandler = new TeamPeople(person, {
+		...PAGES,
+		visible: ['id', 'name'],
+		relations: {
+			articles: { to: () => articles, by: 'authorId', limit: 2 },
+			edited: { to: () => articles, by: 'editorId' },
+			comments: { to: () => comments, limit: 2, maxLimit: 3 },
+		},
+	})
+	const profiles = new Profiles(person, { ...PAGES, visible: ['id', 'name'], allow: ['read'] })
+	const articles: CrudHandler = new CrudHandler(article, {
+		...PAGES,
+		visible: ['id', 'title', 'authorId', 'editorId', 'parentId', 'score', 'price', 'day', 'done', 'version'],
+		updatable: ['title', 'editorId', 'score'],
+		searchable: ['title'],
+		allow: ['list', 'read', 'update'],
+		version: 'version',
+		relations: {
+			author: { to: people, by: 'authorId' },
+			editor: { to: people, by: 'editorId' },
+			profile: { to: profiles, by: 'editorId' },
+			parent: { to: () => articles },
+			children: { to: () => articles, many: true, limit: 2 },
+			comments: { to: () => comments, limit: 2 },
+			opinions: { to: () => opinions, limit: 2 },
+			tags: { to: () => tags, through: tie, limit: 2, writable: ['tie'] },
+		},
+	})
+	const comments: CrudHandler = new ShownComments(comment, {
+		...PAGES,
+		visible: ['articleId', 'n', 'authorId', 'text', 'score'],
+		creatable: ['articleId', 'n', 'authorId', 'text', 'score'],
+		allow: ['list', 'read', 'create', 'remove'],
+		relations: { article: { to: articles }, author: { to: people } },
+	})
+	/** Comments without their key. */
+	const opinions: CrudHandler = new ShownComments(comment, {
+		...PAGES,
+		visible: ['text', 'score'],
+		relations: { author: { to: people } },
+	})
+	const tags: CrudHandler = new CrudHandler(tag, {
+		...PAGES,
+		visible: ['id', 'word', 'price'],
+		relations: { articles: { to: articles, through: tie, limit: 2 } },
+	})
+	const ties = new CrudHandler(tie, {
+		...PAGES,
+		visible: ['articleId', 'tagId', 'note'],
+		relations: { article: { to: articles }, tag: { to: tags } },
+	})
+	return { people, profiles, articles, comments, opinions, tags, ties }
+}
+
+export function serve(models: Models): Asked {
+	const log = new Log()
+	const server = createServer(handlersOf(models), { logger: log, logRequests: false })
+	return { log, ask: (request) => server.inject(request) }
+}

@@ -1,0 +1,39 @@
+/** The same requests through relations get the same answers, whatever the store. `MemoryModel` is the oracle. */
+import { deepStrictEqual, ok } from 'node:assert/strict'
+import fc from 'fast-check'
+import { describe } from '../../../helpers/describe.ts'
+import { anyRows, anySteps } from './any-request.ts'
+import { Player, type Told } from './play.ts'
+import { openStores, type Store } from './stores.ts'
+
+export function sameRelatedAnswers(prefix: string, numRuns: number): void {
+	describe('relations over all stores', (test) => {
+		let stores: readonly Store[] = []
+		test.before(async () => {
+			stores = await openStores(prefix)
+		})
+		test.after(async () => {
+			for (const store of stores) await store.close()
+		})
+
+		test(`${numRuns} sequences of requests get the same answers from each`, async () => {
+			const [first, ...others] = stores.map((store) => new Player(store))
+			await fc.assert(
+				fc.asyncProperty(anyRows, anySteps, async (rows, steps) => {
+					const expected = (await first?.play(rows, steps)) ?? []
+					for (const { status, request, body } of expected)
+						ok(status < 500, `${status}: ${request} ${JSON.stringify(body)}`)
+					for (const other of others) assertSame(other.store.name, await other.play(rows, steps), expected)
+				}),
+				{ numRuns, includeErrorInReport: true },
+			)
+		})
+	})
+}
+
+/** Fails at the first response that differs. */
+function assertSame(name: string, told: readonly Told[], expected: readonly Told[]): void {
+	for (const [at, one] of expected.entries())
+		deepStrictEqual(told[at], one, `${name} answers otherwise: ${JSON.stringify([one, told[at]], null, 1)}`)
+	deepStrictEqual(told.length, expected.length, `${name} has more pages`)
+}
