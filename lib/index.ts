@@ -33,7 +33,14 @@ export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handle
 export { CrudPage, CrudRecord } from './crud/crud-record.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
-export type { CrudOperation, CrudOptions, CrudRules, DatabaseMessages } from './crud/options.ts'
+export type {
+	CrudOperation,
+	CrudOptions,
+	CrudRelation,
+	CrudRules,
+	DatabaseMessages,
+	RelatedHandler,
+} from './crud/options.ts'
 export type { CrudId } from './crud/record-id.ts'
 export type {
 	Access,
@@ -64,7 +71,9 @@ export {
 	DEFAULT,
 	type Field,
 	type FieldType,
+	type Link,
 	type Model,
+	type Reference,
 	type Value,
 	type Values,
 } from './models/model.ts'

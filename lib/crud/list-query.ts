@@ -22,7 +22,7 @@ import { type NonNullValue, valueFromText } from './value-from-text.ts'
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	/** 0 counts the records without reading any. */
 	readonly limit: number
-	/** The related records in each record, as a request's query has them. @default none */
+	/** The related records in each record, as a request's query has them. @default none @internal */
 	readonly include?: readonly Include[]
 	/** A hash of order and conditions: a cursor is only valid with the same ones. */
 	readonly stamp: string

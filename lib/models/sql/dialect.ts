@@ -44,6 +44,7 @@ export interface Embedded {
 /** A list of related records within a record. */
 export interface EmbeddedList {
 	readonly order: readonly OrderColumn[]
+	/** See `Related`. */
 	cursor(next: string): string
 }
 

@@ -4,7 +4,13 @@ export { RawJson } from '../../wire/raw-json.ts'
 export {
 	countRead,
 	type Dialect,
+	type Embedded,
+	type EmbeddedList,
+	type EmbeddedParts,
+	type EmbeddedTotal,
+	type Embedding,
 	type ListParts,
+	type Member,
 	type OrderColumn,
 	patternOf,
 	type RecordSql,
