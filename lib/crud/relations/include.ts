@@ -140,7 +140,7 @@ class Draft {
 		if (typeof given !== 'object' || given === null)
 			throw badQuery(
 				place,
-				'include',
+				'object',
 				'must be names of relations, or an object such as {"comments":{"limit":3}}',
 			)
 		for (const [name, settings] of Object.entries(given)) {
