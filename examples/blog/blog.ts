@@ -4,11 +4,14 @@ import type { Tables } from './fill.ts'
 
 /** The handlers by path. */
 export function blog(tables: Tables): Handlers {
+	const comments = new Comments(tables.comments)
+	const authors = new Authors(tables.authors, () => articles)
+	const articles = new Articles(tables.articles, authors, comments)
 	return {
 		'blog/api': new Overview(tables),
-		'blog/api/authors': new Authors(tables.authors),
-		'blog/api/articles': new Articles(tables.articles),
-		'blog/api/comments': new Comments(tables.comments),
+		'blog/api/authors': authors,
+		'blog/api/articles': articles,
+		'blog/api/comments': comments,
 	}
 }
 
@@ -33,13 +36,14 @@ class Overview extends RestHandler {
 class Authors extends CrudHandler {
 	override access = { create: ['author:write'], update: ['author:write'] }
 
-	constructor(model: Model) {
+	constructor(model: Model, articles: () => Articles) {
 		super(model, {
 			visible: ['id', 'name', 'about', 'joined'],
 			updatable: ['name', 'email', 'about'],
 			searchable: ['name', 'about'],
 			allow: ['list', 'read', 'create', 'update'],
 			rules: { name: [{ min: 1 }], email: ['email'], about: [{ max: 2_000 }] },
+			relations: { articles: { to: articles, limit: 5 } },
 		})
 	}
 }
@@ -47,7 +51,7 @@ class Authors extends CrudHandler {
 class Articles extends CrudHandler {
 	override access = { create: ['article:write'], update: ['article:write'], remove: ['article:delete'] }
 
-	constructor(model: Model) {
+	constructor(model: Model, authors: Authors, comments: Comments) {
 		super(model, {
 			columns: 'camelCase',
 			visible: ['id', 'authorId', 'published', 'topic', 'title', 'body', 'tags'],
@@ -64,6 +68,7 @@ class Articles extends CrudHandler {
 				body: [{ min: 1, max: 20_000 }],
 				tags: [{ of: ['string', { pattern: /^[a-z-]+$/, max: 30 }], max: 10 }],
 			},
+			relations: { author: { to: authors }, comments: { to: comments, limit: 5 } },
 		})
 	}
 }

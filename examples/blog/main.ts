@@ -16,13 +16,16 @@ import { acl, Tokens } from './keys.ts'
 
 const ROUTES = `
   GET     /blog/api                 how much there is
-  GET     /blog/api/articles        ?topic= &authorId= &search= &sort= &fields= &limit= &offset= &count=exact
-  GET     /blog/api/articles/<id>
+  GET     /blog/api/articles        ?topic= &author.name= &search= &sort= &fields= &include=author,comments &limit= &count=exact
+  GET     /blog/api/articles/<id>   ?fields= &include=author,comments
   POST    /blog/api/articles        editor: authorId, topic, title, body, tags
   PATCH   /blog/api/articles/<id>   editor: topic, title, body, tags
   DELETE  /blog/api/articles/<id>   editor
+  GET     /blog/api/articles/<id>/comments   ?sort= &limit=
+  POST    /blog/api/articles/<id>/comments   reader: text
   GET     /blog/api/authors         ?search= &sort= &limit= &offset=
-  GET     /blog/api/authors/<id>
+  GET     /blog/api/authors/<id>    ?fields= &include=articles
+  GET     /blog/api/authors/<id>/articles
   POST    /blog/api/authors         editor: name, email, about
   PATCH   /blog/api/authors/<id>    editor: name, email, about
   GET     /blog/api/comments        ?articleId= &sort= &limit= &offset=

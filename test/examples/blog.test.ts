@@ -109,6 +109,13 @@ Location: /blog/api/articles/235
 …
 {"success":true,"data":{"id":235,"authorId":2,"published":"…Z","topic":"herbs","title":"Thyme","body":"Dry.","tags":[]}}`
 
+const COMMENTED = `
+HTTP/1.1 201 Created
+…
+Location: /blog/api/comments/252
+…
+{"success":true,"data":{"id":252,"articleId":235,"name":"sam","text":"Great","written":"…Z"}}`
+
 const makers: [string, () => Place | Promise<Place>][] = [['SQLite', sqlitePlace]]
 if ((await driversHere()).includes('pg')) makers.push(['PostgreSQL', postgresPlace])
 if (await mariadbIsHere()) makers.push(['MariaDB', mariadbPlace])
@@ -142,7 +149,7 @@ It is kept in ${place.said}
 			assert.match(answer, '"title":"Verbena tea, hot and cold"')
 			assert.match(answer, /"meta":\{"limit":2,"offset":0,"next":"[^"]+","total":3\}\}$/)
 			const routes = [...said.matchAll(/^ {2}([A-Z]+) +(\/\S+)/gm)]
-			assert.is(routes.length, 13)
+			assert.is(routes.length, 16)
 			for (const [line, method, path = ''] of routes) {
 				const url = `http://127.0.0.1:${blog.port}${path.replace('<id>', '3')}`
 				const answer = await curl(`curl -i -X ${method} ${url}`, ROOT)
@@ -176,6 +183,18 @@ It is kept in ${place.said}
 			assert.match(await blog.ask(`${blog.api}/authors?search=siobhan.byrne`), '"data":[]')
 		})
 
+		test('shows articles with their authors and comments, and authors with their articles', async () => {
+			const { ask, api } = blog
+			const article = await ask(`'${api}/articles/3?fields=id&include=author,comments'`)
+			const { author, comments } = JSON.parse(article).data
+			assert.is(author.id, JSON.parse(await ask(`'${api}/articles/3?fields=authorId'`)).data.authorId)
+			assert.equal(Object.keys(author), ['id', 'name', 'about', 'joined'])
+			assert.equal(comments.data, JSON.parse(await ask(`${api}/articles/3/comments`)).data)
+			const list = await ask(`-g '${api}/articles?fields=author.name&author.name[startsWith]=Siobh&limit=1'`)
+			assert.match(list, '"data":[{"author":{"name":"Siobhán Byrne"}}]')
+			assert.match(await ask(`'${api}/authors/8?fields=articles.title'`), '"articles":{"data":[{"title":')
+		})
+
 		test('allows writes only with the key', async () => {
 			const { ask, api } = blog
 			const create = `@editor -d ${NEW} ${api}/articles`
@@ -188,6 +207,9 @@ It is kept in ${place.said}
 				await ask(`@reader -d articleId=235 -d text=Nice ${api}/comments`),
 				'"articleId":235,"name":"sam","text":"Nice"',
 			)
+			const comment = await ask(`-i @reader -d text=Great ${article}/comments`)
+			assertPrints(comment, COMMENTED, 'POST /comments')
+			assert.match(await ask(`-X DELETE @editor ${api}/comments/252`), '"text":"Great"')
 			assert.match(await ask(`-X DELETE @reader ${api}/comments/1`), '"error":"Forbidden"')
 			assert.match(await ask(`@editor -d name=X -d email=none ${api}/authors`), '"field":"email"')
 			const author = '-d name=Bea -d email=marta.lindqvist@example.org'
