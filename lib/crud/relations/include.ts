@@ -152,8 +152,14 @@ class Draft {
 	#addPath(path: readonly string[], place: string, count: TermCounter): Draft {
 		let draft: Draft = this
 		for (const name of path) {
-			const { relations } = draft.#plan
+			const { relations, visible } = draft.#plan
 			const relation = relations.get(name)
+			if (relation === undefined && visible.has(name))
+				throw badQuery(
+					place,
+					'unknown',
+					'names a field, and may only name relations: fields are named in fields',
+				)
 			if (relation === undefined) throw unknownName(place, 'may only name', relations.keys())
 			draft = draft.#relatedBy(relation, place, count)
 			draft.isWhole = true

@@ -1,4 +1,4 @@
-/** The bounds of what a request may include. */
+/** What a request may include, and its bounds. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
@@ -37,7 +37,7 @@ function including(limit: number): string {
 	return encodeURIComponent(JSON.stringify({ articles: { limit } }))
 }
 
-describe('crud relations: the bounds of include', (test) => {
+describe('crud relations: what include may name', (test) => {
 	const nested = encodeURIComponent(
 		JSON.stringify({ person: { include: { articles: { limit: 1_000, include: ['person.articles'] } } } }),
 	)
@@ -58,6 +58,12 @@ describe('crud relations: the bounds of include', (test) => {
 			/too many relations one behind the other: at most 2/,
 		],
 		['GET /article/1?include=person.articles.person.articles', 200, undefined],
+		[
+			'GET /article?include=person.name',
+			400,
+			/names a field, and may only name relations: fields are named in fields/,
+		],
+		['GET /article?include=person.title', 400, /may only name articles/],
 		['GET /article/1?include=person.articles.person.articles.person', 400, /at most 4 are allowed/],
 	]
 	for (const [request, status, error] of requests) {
