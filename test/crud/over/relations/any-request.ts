@@ -310,7 +310,12 @@ function recordQuery(of: string): fc.Arbitrary<Query> {
 }
 
 const headers = fc.record(
-	{ 'x-team': fc.constantFrom('red', 'blue', 'none'), 'x-all': fc.constant('1') },
+	{
+		'x-team': fc.constantFrom('red', 'blue', 'none'),
+		'x-all': fc.constant('1'),
+		'x-done': fc.constant('1'),
+		'x-words': fc.constantFrom('Ada', 'Ada,Bob'),
+	},
 	{ requiredKeys: [] },
 ) as fc.Arbitrary<Record<string, string>>
 
@@ -406,14 +411,17 @@ const write = fc.oneof(
 	),
 )
 
+const read = fc.oneof(
+	{ weight: 5, arbitrary: list },
+	{ weight: 2, arbitrary: record },
+	{ weight: 3, arbitrary: nested },
+	{ weight: 1, arbitrary: asked },
+)
+
+export const anyReads: fc.Arbitrary<readonly Step[]> = fc.array(read, { minLength: 1, maxLength: 6 })
+
 export const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
-	fc.oneof(
-		{ weight: 5, arbitrary: list },
-		{ weight: 2, arbitrary: record },
-		{ weight: 3, arbitrary: nested },
-		{ weight: 1, arbitrary: asked },
-		{ weight: 2, arbitrary: write },
-	),
+	fc.oneof({ weight: 11, arbitrary: read }, { weight: 2, arbitrary: write }),
 	{ minLength: 1, maxLength: 6 },
 )
 

@@ -1,4 +1,4 @@
-/** Handlers with relations of every kind over the tables of `stores.ts`; two of them are scoped by a header. */
+/** Handlers with relations of every kind over the tables of `stores.ts`; most of them scoped by headers. */
 import { CrudHandler, createServer } from '../../../../lib/index.ts'
 import { Log } from '../../../helpers/listening.ts'
 import type { Asked } from '../things.ts'
@@ -11,6 +11,21 @@ class TeamPeople extends CrudHandler {
 	override scope() {
 		const team = this.request.header('x-team')
 		return team === undefined ? {} : { team }
+	}
+}
+
+/** Limits each request to the articles that are done, if a header says so. */
+class DoneArticles extends CrudHandler {
+	override scope() {
+		return this.request.header('x-done') === undefined ? {} : { done: true }
+	}
+}
+
+/** Limits each request to the tags with the words in its header. */
+class WordTags extends CrudHandler {
+	override scope() {
+		const words = this.request.header('x-words')
+		return words === undefined ? {} : { word: words.split(',') }
 	}
 }
 
@@ -39,7 +54,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		},
 	})
 	const profiles = new Profiles(person, { ...PAGES, visible: ['id', 'name'], allow: ['read'] })
-	const articles: CrudHandler = new CrudHandler(article, {
+	const articles: CrudHandler = new DoneArticles(article, {
 		...PAGES,
 		visible: ['id', 'title', 'authorId', 'editorId', 'parentId', 'score', 'price', 'day', 'done', 'version'],
 		updatable: ['title', 'editorId', 'score'],
@@ -70,7 +85,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		visible: ['text', 'score'],
 		relations: { author: { to: people } },
 	})
-	const tags: CrudHandler = new CrudHandler(tag, {
+	const tags: CrudHandler = new WordTags(tag, {
 		...PAGES,
 		visible: ['id', 'word', 'price'],
 		relations: { articles: { to: articles, through: tie, limit: 2 } },

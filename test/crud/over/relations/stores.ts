@@ -109,11 +109,14 @@ export function openStore(name: StoreName, prefix: string): Promise<Store> {
 }
 
 function inMemory(prefix: string): Store {
-	return { name: 'memory', filled: async (rows) => memoryModels(prefix, rows), close: async () => {} }
+	return { name: 'memory', filled: (rows) => memoryModels(prefix, rows), close: async () => {} }
 }
 
+const NOTHING = { fields: [], names: [], version: undefined }
+const ANY = { where: undefined, version: undefined }
+
 /** Cursors depend on the models' names, which are therefore the same in all stores. */
-function memoryModels(prefix: string, rows: Rows): Models {
+async function memoryModels(prefix: string, rows: Rows): Promise<Models> {
 	const nullable = <T extends string>(type: T) => ({ type, nullable: true }) as const
 	const text = { type: 'text', maxLength: 50 } as const
 	const maybe = { ...text, nullable: true } as const
@@ -135,8 +138,11 @@ function memoryModels(prefix: string, rows: Rows): Models {
 			{ field: 'editor_id', model: person },
 			{ field: 'parent_id', model: 'itself' },
 		],
-		rows: rows.article,
+		rows: rows.article.map((row) => ({ ...row, parent_id: null })),
 	})
+	// An article may refer to a later one.
+	for (const { id, parent_id = null } of rows.article)
+		if (parent_id !== null) await article.update(String(id), { parent_id }, NOTHING, ANY)
 	const comment = new MemoryModel(`${prefix}_comment`, {
 		fields: {
 			...{ article_id: 'bigint', n: 'bigint', author_id: nullable('bigint') },

@@ -1,0 +1,5 @@
+/** A long run of `differential.ts`. */
+import { trials } from '../../helpers/trials.ts'
+import { differential } from './differential.ts'
+
+differential(trials(1_000))
