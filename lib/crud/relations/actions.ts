@@ -6,11 +6,14 @@
 import { isRestError, NOT_FOUND } from '../../base/error.ts'
 import type { RouteMethod } from '../../base/http.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { RestHandler } from '../../handler/handler.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
+import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import { keyNames } from '../../models/key.ts'
 import type { Condition, Selection } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
+import { countRequest } from '../../pipeline/enforce-limits.ts'
 import type { Validator } from '../../validate/validator.ts'
 import { relatedShape, tieShape } from '../api-description.ts'
 import { unknownName } from '../bad-query.ts'
@@ -48,12 +51,29 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 	): OwnAction => ({
 		...{ name: `${operation} ${name}`, methods, segments: 2, second: name, accessOf: 'read' },
 		shape: () => relatedShape(facts, relation, validator, operation),
-		authorize: (exchange) => checkAsked(exchange as Exchange, target, operation, { ...relation, operation }),
+		authorize: async (exchange) => {
+			await checkAsked(exchange as Exchange, target, operation, { ...relation, operation })
+			const limit = limitOf(operation)
+			if (limit !== undefined) await countRequest(exchange as Exchange, limit)
+		},
 		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {
 			return run(this as CrudView, segment)
 		},
 	})
+	// The other handler may be mounted later: its path is part of the counters' names, which it shares.
+	const limits = new Map<string, CompiledLimit>()
+	const { rateLimits } = handler as RestHandler // a CrudHandler, checked by `links.ts`
+	function limitOf(operation: CrudOperation): CompiledLimit | undefined {
+		const limited = rateLimits[operation] === undefined ? '*' : operation
+		const given = rateLimits[limited]
+		if (given === undefined) return undefined
+		const place = target.paths[0]?.join('/') ?? to.owner
+		const limit =
+			limits.get(limited) ?? compileLimit(`${to.owner}.rateLimits.${limited}`, limited, given, place)
+		limits.set(limited, limit)
+		return limit
+	}
 	const actions: OwnAction[] = []
 	if (!link.isMany) {
 		if (to.allow.has('read'))
