@@ -4,6 +4,7 @@
  * the number of records: for a relation to one, one list of all related records; for one to many, one `listEach`, or
  * without that, one list for each record, a few at a time.
  */
+import type { Bytes } from '../../base/time.ts'
 import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Listed, ListQuery, Model } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
@@ -31,6 +32,8 @@ export interface Attaching {
 	readonly scoping: Scoping
 	/** How many bytes related records may still take. */
 	bytesLeft: number
+	/** Maximum size of records with their related ones. */
+	readonly maxBytes: Bytes
 }
 
 /** The fields of records that `attach` needs to find what is related to them. */
@@ -43,7 +46,7 @@ export function linkFields(plan: CrudPlan, include: readonly Include[]): CrudFie
  * The texts of records, each with its related records.
  *
  * @param records with the {@link linkFields}
- * @throws RestError as a request for the related records
+ * @throws RestError as a request for the related records; ModelError `too_large`
  */
 export async function attach(
 	given: Attaching,
@@ -51,6 +54,9 @@ export async function attach(
 	include: readonly Include[],
 ): Promise<readonly string[]> {
 	const members = await Promise.all(include.map((one) => relatedTexts(given, one, records)))
+	// One related record may belong to all records, which would be too long for a string.
+	const lengths = members.flat().reduce((sum, { length }) => sum + length, 0)
+	if (lengths > given.maxBytes) throw new ModelError('too_large')
 	return records.texts.map(({ json }, at) =>
 		withMembers(
 			json,

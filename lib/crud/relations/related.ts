@@ -47,7 +47,7 @@ export async function related(
 		order: scoping.order(query.order),
 		selection: plan.selections.extended(split.selection, linkFields(plan, split.rest)),
 		...{ kept: split.selection, rest: split.rest },
-		attaching: { access, scoping, bytesLeft: plan.maxPageBytes },
+		attaching: { access, scoping, bytesLeft: plan.maxPageBytes, maxBytes: plan.maxPageBytes },
 	}
 }
 
