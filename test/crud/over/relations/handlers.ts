@@ -43,6 +43,13 @@ class ShownComments extends CrudHandler {
 	}
 }
 
+/** Reads in its own way, so that related records are asked for one by one. */
+class OwnComments extends ShownComments {
+	override list(query?: Parameters<CrudHandler['list']>[0]) {
+		return super.list(query)
+	}
+}
+
 export function handlersOf({ person, article, comment, tag, tie }: Models) {
 	const people: CrudHandler = new TeamPeople(person, {
 		...PAGES,
@@ -50,6 +57,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		relations: {
 			articles: { to: () => articles, by: 'authorId', limit: 2 },
 			edited: { to: () => articles, by: 'editorId' },
+			remarks: { to: () => remarks, limit: 2 },
 			comments: { to: () => comments, limit: 2, maxLimit: 3 },
 		},
 	})
@@ -85,6 +93,11 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		visible: ['text', 'score'],
 		relations: { author: { to: people } },
 	})
+	const remarks: CrudHandler = new OwnComments(comment, {
+		...PAGES,
+		visible: ['articleId', 'n', 'authorId', 'text', 'score'],
+		relations: { article: { to: articles }, author: { to: people } },
+	})
 	const tags: CrudHandler = new WordTags(tag, {
 		...PAGES,
 		visible: ['id', 'word', 'price'],
@@ -95,7 +108,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		visible: ['articleId', 'tagId', 'note'],
 		relations: { article: { to: articles }, tag: { to: tags } },
 	})
-	return { people, profiles, articles, comments, opinions, tags, ties }
+	return { people, profiles, articles, comments, opinions, remarks, tags, ties }
 }
 
 export function serve(models: Models): Asked {
