@@ -31,6 +31,8 @@ const CASE_INSENSITIVE = {
 const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
 
 const MAX_TERMS = 100
+/** Behind two relations, a database may compare each text once for each of the records in front of them. */
+const WEIGHT_BEHIND_TWO = 100
 const MAX_RELATIONS = 10
 /**
  * Maximum length of a substring to search for: databases compare it at each position of each text, which can take
@@ -88,6 +90,8 @@ export class TermCounter {
 	#count = 0
 	#textTerms = 0
 	#relations = 0
+	/** Number of relations in front of the comparisons that are added. */
+	behind = 0
 
 	constructor({
 		maxTextTerms,
@@ -131,7 +135,11 @@ export class TermCounter {
 		this.#textTerms += times
 		const max = this.#maxTextTerms
 		if (this.#textTerms <= max) return
-		const why = times > 1 ? `compares each word with ${times} fields, which is` : 'is'
+		const many =
+			this.behind > 1
+				? `is behind two relations, and counts as ${WEIGHT_BEHIND_TWO}, which is`
+				: `compares each word with ${times} fields, which is`
+		const why = times > 1 ? many : 'is'
 		throw badQuery(place, 'max', `${why} one text comparison too many: at most ${max} are allowed`)
 	}
 }
@@ -166,7 +174,7 @@ export function comparison(
 	if (given === null && (name === 'eq' || name === 'ne'))
 		return { op: 'null', field: column, value: name === 'eq' }
 	const operator = operatorOf(field, name, place)
-	if (scansText(operator)) count.addText(place, 1)
+	if (scansText(operator)) count.addText(place, count.behind > 1 ? WEIGHT_BEHIND_TWO : 1)
 	if (operator === 'null') {
 		if (typeof given !== 'boolean') throw badQuery(place, 'boolean', 'must be true or false')
 		return { op: 'null', field: column, value: given }

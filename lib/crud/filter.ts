@@ -12,6 +12,8 @@ import type { CrudPlan, Relation } from './plan.ts'
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 const MAX_DEPTH = 5
 const MAX_WORDS = 20
+/** Maximum number that related records are compared with: a database counts up to it for each record. */
+const MAX_COUNTED = 1_000
 
 /** What a filter may name. */
 type Filterable = Pick<CrudPlan, 'filterable' | 'relations'>
@@ -135,8 +137,8 @@ function countCondition({ link }: Relation, given: unknown, count: TermCounter, 
 		const compare = COMPARISONS.find((one) => one === op)
 		if (compare === undefined)
 			throw unknownName(`${place}.${op}`, 'is not an operator of a count: use one of', COMPARISONS)
-		if (!Number.isSafeInteger(value) || Number(value) < 0 || Number(value) === Number.MAX_SAFE_INTEGER)
-			throw badQuery(place, 'integer', 'must be compared with a whole number from 0 up')
+		if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MAX_COUNTED)
+			throw badQuery(place, 'integer', `must be compared with a whole number from 0 to ${MAX_COUNTED}`)
 		count.add(place)
 		return { op: 'count', link, where: undefined, compare, value: Number(value) }
 	})
@@ -169,6 +171,7 @@ export class RelatedTerms {
 		place: string,
 	): { readonly field: CrudField; readonly terms: RelatedTerms } | undefined {
 		const field = plan.filterable.get(name)
+		count.behind = this.#links
 		if (field !== undefined) return { field, terms: this }
 		const end = name.indexOf('.')
 		const relation = end === -1 ? undefined : joined(plan, name.slice(0, end))
@@ -199,6 +202,7 @@ export function searchCondition(text: string, fields: FieldMap, count: TermCount
 		throw badQuery('search', 'text', 'must be well-formed Unicode without U+0000')
 	const words = [...new Set(text.split(/\s+/).filter((word) => word !== ''))]
 	if (words.length > MAX_WORDS) throw badQuery('search', 'max', `may have at most ${MAX_WORDS} words`)
+	count.behind = 0
 	const terms = words.map((word): Condition => {
 		const value = boundedSubstring(word, 'search')
 		count.add('search')

@@ -108,15 +108,13 @@ export function checkAsked(
 ): Promise<void> | undefined {
 	const isAsked = plan.relations.size > 0 && exchange.queryText !== ''
 	if (use === undefined && !isAsked) return undefined
-	let query: CrudQuery | Requested | undefined
-	if (isAsked) {
-		query = operation === 'list' ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
-		attach(exchange, ASKED, { plan, query } satisfies Asked)
-	}
 	const access = relatedAccess(exchange)
 	const check = async () => {
 		if (use !== undefined) await access.check(use)
-		if (query !== undefined) await checkRelated(access, { where: undefined, order: [], ...query })
+		if (!isAsked) return
+		const query = operation === 'list' ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
+		attach(exchange, ASKED, { plan, query } satisfies Asked)
+		await checkRelated(access, { where: undefined, order: [], ...query })
 	}
 	return check()
 }

@@ -72,8 +72,10 @@ export function withScope(
 	for (const { field, values: allowed } of terms) {
 		const { name } = field.field
 		if (fixed.has(name)) all[name] = allowed[0] ?? null
-		else if (!isAmong(all[name] ?? null, allowed)) throw outside(field)
 	}
+	// All terms, also of the same field: a scope, and the record that new ones are created below.
+	for (const { field, values: allowed } of terms)
+		if (!isAmong(all[field.field.name] ?? null, allowed)) throw outside(field)
 	return all
 }
 

@@ -115,7 +115,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const scope = resolved instanceof Promise ? await resolved : resolved
 	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
-	const more = isRelated(plan, query) ? await related(view, query, needed, true) : undefined
+	const more = isRelated(plan, query) ? await related(view, query, needed, true, query.limit) : undefined
 	const { where: asked, order, selection } = more ?? { ...query, selection: needed }
 	const where = isScoped ? allOf(scope.where, asked) : asked
 	const scoped =

@@ -7,9 +7,12 @@ import { attached } from '../../base/attached.ts'
 import { RestError } from '../../base/error.ts'
 import type { AccessRules } from '../../exchange/action.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
+import type { RestHandler } from '../../handler/handler.ts'
 import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
 import { viewConstructor } from '../../handler/view.ts'
+import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import type { Condition, Order } from '../../models/model.ts'
+import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
 import { allOf } from '../comparison.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
@@ -63,12 +66,36 @@ export class RelatedAccess {
 	}
 
 	/** A view of the other handler for this request. */
-	async view({ handler }: Pick<Use, 'handler'>): Promise<CrudView> {
-		const { app, user: own } = this.#exchange
-		const user = await this.#userOf(handler as Guarded) // a CrudHandler, checked by `links.ts`
-		const properties = { cache: { value: app.cache }, ...(user === own ? {} : { user: { value: user } }) }
-		const prototype = Object.freeze(Object.create(handler, properties))
+	async view(use: Use): Promise<CrudView> {
+		const { app, mount, user: own } = this.#exchange
+		const guarded = use.handler as Guarded // a CrudHandler, checked by `links.ts`
+		const user = await this.#userOf(use)
+		const acl = guarded.acl ?? app.acl
+		const isSame =
+			user === own && acl === mount?.acl && authenticatorOf(guarded, app) === mount?.authenticator
+		const properties = { cache: { value: app.cache }, ...(isSame ? {} : this.#identity(guarded, user, acl)) }
+		const prototype = Object.freeze(Object.create(use.handler, properties))
 		return viewConstructor(prototype)(this.#exchange) as CrudView // a view of a CrudHandler
+	}
+
+	/** The members of a view that depend on who is asking, where the other handler has its own authenticator or acl. */
+	#identity(guarded: Guarded, user: User | null, acl: Acl | undefined): PropertyDescriptorMap {
+		const { app, credentials, request } = this.#exchange
+		const can = (...resources: string[]): boolean => {
+			if (acl === undefined) throw new TypeError('this.can() needs an acl, on the handler or on the server')
+			return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
+		}
+		const requireAcl = (...resources: string[]): void => {
+			if (user === null) throw unauthorized(authenticatorOf(guarded, app))
+			if (!can(...resources)) throw new RestError('forbidden')
+		}
+		const requireAuth = async (authenticator = authenticatorOf(guarded, app)): Promise<User> => {
+			const found = authenticator === undefined ? null : await credentials.ask(authenticator, request)
+			if (found === null) throw unauthorized(authenticator)
+			return found
+		}
+		const members = { user, can, requireAcl, requireAuth }
+		return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value }]))
 	}
 
 	#keyOf({ handler, operation }: Use): string {
@@ -77,24 +104,62 @@ export class RelatedAccess {
 		return `${number} ${operation}`
 	}
 
-	async #check({ handler, to, operation }: Use): Promise<void> {
+	async #check(use: Use): Promise<void> {
+		const { handler, to, operation } = use
 		if (!to.allow.has(operation)) throw new RestError('forbidden')
 		const guarded = handler as Guarded // as in `view`
 		const rule = ruleOf(guarded, to, operation, this.#exchange.app)
 		if (!rule.user) return
-		const user = await this.#userOf(guarded)
-		if (user === null) throw new RestError('unauthorized')
+		const user = await this.#userOf(use)
+		if (user === null) throw unauthorized(authenticatorOf(guarded, this.#exchange.app))
 		const acl = guarded.acl ?? this.#exchange.app.acl
 		for (const resource of rule.resources)
 			if (acl?.allows(user, resource) !== true) throw new RestError('forbidden')
 	}
 
 	/** The user that the other handler's authenticator finds; this request's if it is the same authenticator. */
-	#userOf({ authenticator = this.#exchange.app.authenticator }: Guarded): Promise<User | null> {
-		const { mount, user, credentials, request } = this.#exchange
+	#userOf({ handler, to, operation }: Use): Promise<User | null> {
+		const exchange = this.#exchange
+		const { app, mount, user, credentials, request } = exchange
+		const authenticator = authenticatorOf(handler as Guarded, app) // as in `view`
 		if (authenticator === undefined || authenticator === mount?.authenticator) return Promise.resolve(user)
-		return memo(this.#users, authenticator, () => Promise.resolve(credentials.ask(authenticator, request)))
+		const limit = limitOf(handler, to, operation)
+		const ask = () => Promise.resolve(credentials.ask(authenticator, request))
+		return memo(this.#users, authenticator, () =>
+			limit === undefined ? ask() : authenticateAsGuess(exchange, limit, ask),
+		)
 	}
+}
+
+function authenticatorOf(
+	{ authenticator }: Guarded,
+	app: Pick<Guards, 'authenticator'>,
+): Authenticator | undefined {
+	return authenticator ?? app.authenticator
+}
+
+function unauthorized(authenticator: Authenticator | undefined): RestError {
+	return new RestError('unauthorized', undefined, { headers: authenticator?.challenge ?? {} })
+}
+
+const LIMITS: unique symbol = Symbol('verbena.relatedLimits')
+
+/** The rate limit of another handler's operation: the same counters as of requests to the handler itself. */
+export function limitOf(
+	handler: object,
+	{ owner }: CrudPlan,
+	operation: CrudOperation,
+): CompiledLimit | undefined {
+	const { rateLimits, [FACTS]: facts } = handler as RestHandler & CrudView // a CrudHandler
+	const name = rateLimits[operation] === undefined ? '*' : operation
+	const given = rateLimits[name]
+	if (given === undefined) return undefined
+	const limits = attached(handler, LIMITS, () => new Map<string, CompiledLimit>())
+	// Compiled by the first request, because the other handler may be mounted later: its path names the counters.
+	const place = facts.paths[0]?.join('/') ?? owner
+	const limit = limits.get(name) ?? compileLimit(`${owner}.rateLimits.${name}`, name, given, place)
+	limits.set(name, limit)
+	return limit
 }
 
 function memo<K, T>(known: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {

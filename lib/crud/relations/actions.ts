@@ -6,11 +6,9 @@
 import { isRestError, NOT_FOUND } from '../../base/error.ts'
 import type { RouteMethod } from '../../base/http.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import type { RestHandler } from '../../handler/handler.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
-import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
-import { keyNames } from '../../models/key.ts'
+import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Selection } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
@@ -26,7 +24,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
-import { relatedAccess } from './access.ts'
+import { limitOf, relatedAccess } from './access.ts'
 import { fieldsNamed, idsOf, isRelated, nothing, recordsIn, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
@@ -53,7 +51,7 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 		shape: () => relatedShape(facts, relation, validator, operation),
 		authorize: async (exchange) => {
 			await checkAsked(exchange as Exchange, target, operation, { ...relation, operation })
-			const limit = limitOf(operation)
+			const limit = limitOf(handler, to, operation)
 			if (limit !== undefined) await countRequest(exchange as Exchange, limit)
 		},
 		// The mount only calls it with a view of a CrudHandler as `this`.
@@ -61,19 +59,6 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 			return run(this as CrudView, segment)
 		},
 	})
-	// The other handler may be mounted later: its path is part of the counters' names, which it shares.
-	const limits = new Map<string, CompiledLimit>()
-	const { rateLimits } = handler as RestHandler // a CrudHandler, checked by `links.ts`
-	function limitOf(operation: CrudOperation): CompiledLimit | undefined {
-		const limited = rateLimits[operation] === undefined ? '*' : operation
-		const given = rateLimits[limited]
-		if (given === undefined) return undefined
-		const place = target.paths[0]?.join('/') ?? to.owner
-		const limit =
-			limits.get(limited) ?? compileLimit(`${to.owner}.rateLimits.${limited}`, limited, given, place)
-		limits.set(limited, limit)
-		return limit
-	}
 	const actions: OwnAction[] = []
 	if (!link.isMany) {
 		if (to.allow.has('read'))
@@ -119,7 +104,7 @@ async function viewWithin(
 	const access = relatedAccess(exchangeOf(view, relation.name))
 	await access.check({ ...relation, operation })
 	const values = await linkValues(view, segment, relation, 'read')
-	const target = await access.view(relation)
+	const target = await access.view({ ...relation, operation })
 	return Object.defineProperty(target, WITHIN, { value: scopeOf(relation, values) })
 }
 
@@ -175,16 +160,22 @@ async function linkValues(
 
 async function readRelated(view: CrudView, segment: unknown, relation: Relation): Promise<unknown> {
 	const target = await viewWithin(view, segment, relation, 'read')
-	const id = await idWithin(target)
-	return readAnswer(target, id, exchangeOf(view, 'read'))
+	return readAnswer(target, await idWithin(target, relation), exchangeOf(view, 'read'))
 }
 
 /** The id of the only record within a view's limits. @throws RestError `not_found` */
-async function idWithin(target: CrudView): Promise<string> {
+async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 	const { plan } = target[FACTS]
-	const { where } = target[WITHIN] ?? {}
-	const ids = await translateModelErrors(target, 'read', () => idsOf(plan, where, 1))
-	const [id] = ids
+	const { terms = [] } = target[WITHIN] ?? {}
+	const isKey = terms.length > 0 && link.to.join() === keyNames(plan.model).join()
+	const values = terms.flatMap(({ values }) => values)
+	if (isKey)
+		return idOfKey(
+			values,
+			terms.map(({ field }) => field.field),
+		)
+	const { where } = await resolveScope(target, 'read')
+	const [id] = await translateModelErrors(target, 'read', () => idsOf(plan, where, 1))
 	if (id === undefined) throw NOT_FOUND
 	return id
 }

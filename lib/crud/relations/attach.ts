@@ -158,7 +158,8 @@ async function pagesOf(
 	const { access, scoping } = given
 	const { relation } = include
 	const { to } = relation
-	const { selection, rest } = embedded(to, include.selection, include.include, scoping)
+	const limit = query.limit * (conditions?.length ?? 1)
+	const { selection, rest } = embedded(to, include.selection, include.include, scoping, limit)
 	const needed = [...new Set([...fields, ...linkFields(to, rest)])]
 	const full = {
 		...query,

@@ -12,14 +12,19 @@ export interface Embedded {
 	readonly rest: readonly Include[]
 }
 
-/** Adds to a selection what its model can embed. The same object for the same static query: see `Selection`. */
+/**
+ * Adds to a selection what its model can embed. The same object for the same static query: see `Selection`.
+ *
+ * @param limit maximum number of records
+ */
 export function embedded(
 	{ model, selections }: CrudPlan,
 	selection: Selection,
 	include: readonly Include[],
 	scoping: Scoping,
+	limit: number,
 ): Embedded {
-	const own = include.filter((one) => canEmbed(model, one))
+	const own = include.filter((one) => canEmbed(model, one) && recordsIn(one, limit) <= MAX_EMBEDDED)
 	const rest = own.length === include.length ? [] : include.filter((one) => !own.includes(one))
 	if (own.length === 0) return { selection, rest }
 	const make = () => own.map((one) => relatedOf(one, scoping))
@@ -27,6 +32,18 @@ export function embedded(
 		return { selection: Object.freeze({ ...selection, related: make() }), rest }
 	const key = own.map(({ key }) => key).join()
 	return { selection: selections.related(selection, key, make), rest }
+}
+
+/**
+ * Maximum number of embedded records: a database that writes them in one statement measures their bytes only when all are
+ * written. More are attached, where a list stops at the bound.
+ */
+const MAX_EMBEDDED = 2_500
+
+/** The number of records that are included at most. */
+function recordsIn({ limit, include }: Include, outer: number): number {
+	const records = outer * limit
+	return Math.max(records, ...include.map((one) => recordsIn(one, records)))
 }
 
 /** Whether a model can write these related records, and those within them. */

@@ -74,7 +74,7 @@ export function requestedOf(
  */
 export function refuseTooMany(include: readonly Include[], limit: number): void {
 	for (const one of include) {
-		const records = limit * one.limit
+		const records = limit * Math.max(1, one.limit)
 		if (records > MAX_RECORDS)
 			throw badQuery(
 				'include',

@@ -4,6 +4,7 @@
  * other.
  */
 import { nearest } from '../../base/options.ts'
+import { HandlerHooks } from '../../handler/handler.ts'
 import { keyNames } from '../../models/key.ts'
 import type { Field, Link, Model, Reference } from '../../models/model.ts'
 import type { ReadRelation } from '../options.ts'
@@ -30,6 +31,10 @@ export function resolvedRelations(
 function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelation): Relation {
 	const handler: unknown = typeof given.to === 'function' ? targetOf(place, given.to) : given.to
 	const facts = factsOf(place, handler)
+	if ((handler as HandlerHooks).before !== HandlerHooks.prototype.before)
+		throw new TypeError(
+			`${place}: ${facts.plan.owner}.before() would not be called for related records: decide in access, scope() or the operations who sees them`,
+		)
 	const { plan: to, isStripped } = facts
 	const found = linkOf(place, plan, to, given)
 	const { isMany, through } = found

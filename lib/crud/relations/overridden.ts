@@ -5,6 +5,7 @@
 import { isRestError, RestError } from '../../base/error.ts'
 import { idOfKey, keyNames } from '../../models/key.ts'
 import { RawJson } from '../../wire/raw-json.ts'
+import { allOf } from '../comparison.ts'
 import { CrudPage, CrudRecord, stripRecords } from '../crud-record.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
@@ -38,7 +39,9 @@ export async function overriddenTexts(
 	})
 
 	async function readOne(one: readonly NonNullValue[], identity: string): Promise<string> {
-		const [id] = isKey ? [identity] : await idsOf(to, isEqual(link.to, one), 1)
+		if (isKey) return overriddenRecord(access, include, identity)
+		const { where } = await access.scope(include.relation)
+		const [id] = await idsOf(to, allOf(where, isEqual(link.to, one)), 1)
 		return id === undefined ? 'null' : overriddenRecord(access, include, id)
 	}
 }

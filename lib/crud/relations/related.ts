@@ -29,6 +29,7 @@ export interface Related {
  *
  * @param selection the fields to select, without related records
  * @param embeds whether the model may embed records: not in the answers of changes
+ * @param limit maximum number of records
  * @throws RestError `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
  */
 export async function related(
@@ -36,12 +37,13 @@ export async function related(
 	query: Relating,
 	selection: Selection,
 	embeds: boolean,
+	limit = 1,
 ): Promise<Related> {
 	const { plan } = view[FACTS]
 	const access = relatedAccess(exchangeOf(view, 'relations'))
 	const scoping = await Scoping.of(access, query)
 	const { include = NO_INCLUDE } = query
-	const split = embeds ? embedded(plan, selection, include, scoping) : { selection, rest: include }
+	const split = embeds ? embedded(plan, selection, include, scoping, limit) : { selection, rest: include }
 	return {
 		where: scoping.condition(query.where),
 		order: scoping.order(query.order),
