@@ -116,7 +116,8 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
 	const more = isRelated(plan, query) ? await related(view, query, needed, true, query.limit) : undefined
-	const { where: asked, order, selection } = more ?? { ...query, selection: needed }
+	const { where: asked, order } = more ?? query
+	const selection = more === undefined ? needed : more.selection
 	const where = isScoped ? allOf(scope.where, asked) : asked
 	const scoped =
 		isScoped || more !== undefined || selection !== query.selection
@@ -150,11 +151,7 @@ function totalOf(
 	return total > max ? { total: max, more: true } : { total }
 }
 
-async function readPage(
-	plan: CrudPlan,
-	{ include: _, ...query }: CrudQuery,
-	more: Related | undefined,
-): Promise<Listed> {
+async function readPage(plan: CrudPlan, query: CrudQuery, more: Related | undefined): Promise<Listed> {
 	const { model, maxPageBytes } = plan
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })

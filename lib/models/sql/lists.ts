@@ -61,7 +61,9 @@ export class Lists {
 		const { terms: order, joins } = joinedOrder(query.order, columns, ALIAS)
 		const { selected, embedded } = this.#live.plans.of(query.selection)
 		return {
-			...{ table, selected, embedded },
+			table,
+			selected,
+			embedded,
 			order,
 			limit: wholeNumber(query.limit),
 			offset: wholeNumber(query.offset),
