@@ -7,7 +7,7 @@ import type { Field, ListQuery, Order } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
-import { PARAMETERS } from '../wire/list.ts'
+import type { PARAMETERS } from '../wire/list.ts'
 import { badQuery, badValue, unknownName } from './bad-query.ts'
 import { comparison, fieldCondition, TermCounter, takesList } from './comparison.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
@@ -139,15 +139,7 @@ export class QueryParams {
 	}
 
 	#parameter(name: string): Parameter | undefined {
-		return this.#parameters().find((one) => one === name)
-	}
-
-	#parameters(): readonly Parameter[] {
-		const { searchable, relations } = this.#plan
-		return PARAMETERS.filter(
-			(name) =>
-				!((name === 'search' && searchable.size === 0) || (name === 'include' && relations.size === 0)),
-		)
+		return this.#plan.parameters.find((one) => one === name)
 	}
 
 	#addParameter(name: Parameter, value: unknown): void {
@@ -177,7 +169,7 @@ export class QueryParams {
 	#field(name: string, place: string): { readonly field: CrudField; readonly terms: RelatedTerms } {
 		const found = this.#terms.find(this.#plan, name, this.#count, place)
 		if (found !== undefined) return found
-		const all = [...this.#parameters(), ...filterNames(this.#plan)]
+		const all = [...this.#plan.parameters, ...filterNames(this.#plan)]
 		throw unknownName(place, 'is not a parameter of this list: it takes', all)
 	}
 }

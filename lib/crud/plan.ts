@@ -5,7 +5,7 @@
 import { nearest, optionsOf, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
 import type { Field, FieldType, Link, Model } from '../models/model.ts'
-import { GROUPS } from '../wire/list.ts'
+import { GROUPS, PARAMETERS } from '../wire/list.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
 import { type CrudOperation, type CrudOptions, READERS, type ReadRelation } from './options.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
@@ -39,6 +39,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly relations: Relations
 	/** Maximum number of relations one behind the other in a query. */
 	readonly includeDepth: number
+	/** The parameters of a list that aren't conditions. */
+	readonly parameters: readonly (typeof PARAMETERS)[number][]
 }
 
 /** A relation of a handler's records to those of another handler, or of the same one. */
@@ -132,6 +134,13 @@ export function crudPlan(
 			return relations
 		},
 		includeDepth: given.includeDepth,
+		parameters: PARAMETERS.filter(
+			(name) =>
+				!(
+					(name === 'search' && searchable.size === 0) ||
+					(name === 'include' && Object.keys(given.relations).length === 0)
+				),
+		),
 		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),

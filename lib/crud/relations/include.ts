@@ -59,6 +59,8 @@ export function requestedOf(
 	include: unknown,
 	count: TermCounter,
 ): Requested {
+	if (fields === undefined && include === undefined)
+		return { selection: plan.selections.all, include: NO_INCLUDE }
 	const draft = new Draft(plan, 'fields', 0)
 	draft.isWhole = fields === undefined
 	if (fields !== undefined) draft.addFields(fields, 'fields', count)
