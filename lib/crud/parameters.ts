@@ -49,13 +49,19 @@ export function orderOf(
 	const order: Order[] = []
 	for (const term of terms) {
 		const descending = term.startsWith('-') && !sortable.has(term)
-		const found = { ...sortedBy(plan, descending ? term.slice(1) : term, count, place), descending }
+		const name = descending ? term.slice(1) : term
+		const own = sortable.get(name)
+		const found: Order =
+			own === undefined
+				? { ...sortedBy(plan, name, count, place), descending }
+				: { field: own.field.name, descending }
 		if (order.some((other) => isSame(other, found)))
 			throw badQuery(place, 'repeated', 'names a field more than once')
 		order.push(found)
 	}
-	const own = order.map(({ field, via }) => (via === undefined ? field : undefined))
-	const places = keys.map(({ field }) => own.indexOf(field.name))
+	const places = keys.map(({ field }) =>
+		order.findIndex((term) => term.field === field.name && term.via === undefined),
+	)
 	// Behind the whole key, a term changes nothing.
 	if (keys.length > 0 && !places.includes(-1)) return order.slice(0, Math.max(...places) + 1)
 	const descending = order.at(-1)?.descending ?? false
