@@ -6,6 +6,7 @@ import type { Acl, Authenticator, User } from '../../auth/authenticator.ts'
 import { attached } from '../../base/attached.ts'
 import { RestError } from '../../base/error.ts'
 import type { AccessRules } from '../../exchange/action.ts'
+import type { App } from '../../exchange/app.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RestHandler } from '../../handler/handler.ts'
 import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
@@ -73,9 +74,10 @@ export class RelatedAccess {
 		const acl = guarded.acl ?? app.acl
 		const isSame =
 			user === own && acl === mount?.acl && authenticatorOf(guarded, app) === mount?.authenticator
-		const properties = { cache: { value: app.cache }, ...(isSame ? {} : this.#identity(guarded, user, acl)) }
-		const prototype = Object.freeze(Object.create(use.handler, properties))
-		return viewConstructor(prototype)(this.#exchange) as CrudView // a view of a CrudHandler
+		const make = isSame
+			? attached(use.handler, VIEWS, () => viewsOf(use.handler))(app)
+			: viewMaker(use.handler, app, this.#identity(guarded, user, acl))
+		return make(this.#exchange) as CrudView // a view of a CrudHandler
 	}
 
 	/** The members of a view that depend on who is asking, where the other handler has its own authenticator or acl. */
@@ -160,6 +162,24 @@ export function limitOf(
 	const limit = limits.get(name) ?? compileLimit(`${owner}.rateLimits.${name}`, name, given, place)
 	limits.set(name, limit)
 	return limit
+}
+
+type MakeView = ReturnType<typeof viewConstructor>
+
+const VIEWS: unique symbol = Symbol('verbena.relatedViews')
+
+/** Makes a handler's views, by one constructor for each server. */
+function viewsOf(handler: object): (app: App) => MakeView {
+	const makers = new WeakMap<App, MakeView>()
+	return (app) => {
+		const make = makers.get(app) ?? viewMaker(handler, app, {})
+		makers.set(app, make)
+		return make
+	}
+}
+
+function viewMaker(handler: object, { cache }: App, more: PropertyDescriptorMap): MakeView {
+	return viewConstructor(Object.freeze(Object.create(handler, { cache: { value: cache }, ...more })))
 }
 
 function memo<K, T>(known: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {

@@ -81,12 +81,15 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 		)
 	}
 	if (canTie && through !== undefined) {
-		const ties = (name: 'tie' | 'untie', method: RouteMethod, run: typeof tie): OwnAction => ({
+		const ties = (name: 'tie' | 'untie', method: RouteMethod, change: typeof tie): OwnAction => ({
 			...{ name: `${name} ${relation.name}`, methods: [method], segments: 3, second: relation.name },
 			...{ accessOf: 'update', shape: () => tieShape(facts, relation, name) },
 			authorize: (exchange) => relatedAccess(exchange as Exchange).check({ ...relation, operation: 'read' }),
-			run(this: object, segment: unknown, _name: unknown, other: unknown) {
-				return run(this as CrudView, segment, other, relation, through)
+			async run(this: object, segment: unknown, _name: unknown, other: unknown) {
+				const view = this as CrudView // as above
+				await change(view, await tieValues(view, segment, other, relation, through), through)
+				view.status(204)
+				return null
 			},
 		})
 		actions.push(ties('tie', 'PUT', tie), ties('untie', 'DELETE', untie))
@@ -182,33 +185,20 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 
 type Through = NonNullable<Relation['link']['through']>
 
-/** Ties two records, each of which the client must see. It has no effect if they are tied already. */
-async function tie(
-	view: CrudView,
-	segment: unknown,
-	other: unknown,
-	relation: Relation,
-	through: Through,
-): Promise<null> {
-	const values = await tieValues(view, segment, other, relation, through)
+/** The values of a record in between, by its model's names. */
+type TieValues = Readonly<Record<string, NonNullValue>>
+
+/** Ties two records. It has no effect if they are tied already. */
+async function tie(view: CrudView, values: TieValues, through: Through): Promise<void> {
 	try {
 		await translateModelErrors(view, 'update', () => through.model.create(values, NOTHING))
 	} catch (error) {
 		if (!isTied(error, through)) throw error
 	}
-	view.status(204)
-	return null
 }
 
 /** @throws RestError `not_found` unless the records are tied */
-async function untie(
-	view: CrudView,
-	segment: unknown,
-	other: unknown,
-	relation: Relation,
-	through: Through,
-): Promise<null> {
-	const values = await tieValues(view, segment, other, relation, through)
+async function untie(view: CrudView, values: TieValues, through: Through): Promise<void> {
 	const terms = Object.entries(values).map(([field, value]): Condition => ({ op: 'eq', field, value }))
 	const { model } = through
 	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
@@ -220,8 +210,6 @@ async function untie(
 	const guard = { where: undefined, version: undefined }
 	for (const id of ids) await translateModelErrors(view, 'update', () => model.delete(id, NOTHING, guard))
 	if (ids.length === 0) throw NOT_FOUND
-	view.status(204)
-	return null
 }
 
 const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
@@ -240,7 +228,7 @@ async function tieValues(
 	other: unknown,
 	relation: Relation,
 	{ from, on }: Through,
-): Promise<Readonly<Record<string, NonNullValue>>> {
+): Promise<TieValues> {
 	const exchange = exchangeOf(view, relation.name)
 	if (exchange.queryText !== '') refuseParameters(view, exchange)
 	const access = relatedAccess(exchange)

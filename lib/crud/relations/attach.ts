@@ -69,7 +69,8 @@ export async function attach(
 function relatedTexts(given: Attaching, include: Include, records: Records): Promise<readonly string[]> {
 	const { link } = include.relation
 	const values = records.texts.map((text) => valuesOf(text, link.fields, records.fields))
-	if (include.relation.isOverridden) return overriddenTexts(given.access, include, values)
+	if (include.relation.isOverridden)
+		return overriddenTexts(given.access, include, values, (text) => spend(given, text))
 	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
 }
 
@@ -108,15 +109,22 @@ async function manyOfEach(
 ): Promise<readonly string[]> {
 	const { relation, limit, count } = include
 	const order = given.scoping.order(include.order)
-	const conditions = values.flatMap((one) => (one === undefined ? [] : isRelated(relation.link, one)))
+	// Records with the same values, such as copies of one record within others, have the same related records.
+	const identityOf = (one: readonly NonNullValue[]) => JSON.stringify(one.map(String))
+	const distinct = new Map<string, readonly NonNullValue[]>()
+	for (const one of values) if (one !== undefined) distinct.set(identityOf(one), one)
+	const conditions = [...distinct.values()].map((one) => isRelated(relation.link, one))
 	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
 	const query = {
 		...{ ...FIRST, where: undefined, order, limit, total: count !== undefined },
 		...(isBounded ? { maxTotal: count } : {}),
 	}
 	const pages = conditions.length === 0 ? [] : await pagesOf(given, include, query, conditions, [])
-	let at = 0
-	return values.map((one) => manyText(include, one === undefined ? undefined : pages[at++]))
+	const texts = new Map(
+		Array.from(distinct.keys(), (identity, at) => [identity, manyText(include, pages[at])]),
+	)
+	const empty = manyText(include, undefined)
+	return values.map((one) => (one === undefined ? empty : (texts.get(identityOf(one)) ?? empty)))
 }
 
 /** A list within a record: `{"data":[…],"meta":{"limit":5,"next":null}}`. */
@@ -198,13 +206,13 @@ async function listAll(
 	if (query.limit === 0) return countAll(model, query, conditions ?? [])
 	const one = async (where: Condition | undefined) => {
 		const page = await model.list({ ...query, where, maxBytes: given.bytesLeft })
-		spend(given, page)
+		spend(given, page.json)
 		return page
 	}
 	if (conditions === undefined) return [await one(query.where)]
 	if (model.listEach !== undefined) {
 		const pages = await model.listEach({ ...query, maxBytes: given.bytesLeft }, conditions)
-		for (const page of pages) spend(given, page)
+		for (const page of pages) spend(given, page.json)
 		return pages
 	}
 	return eachOf(conditions, (condition) => one(allOf(query.where, condition)))
@@ -222,7 +230,7 @@ function countAll(
 }
 
 /** @throws ModelError `too_large` */
-function spend(given: Attaching, { json }: Listed): void {
+function spend(given: Attaching, json: string): void {
 	given.bytesLeft -= Buffer.byteLength(json)
 	if (given.bytesLeft <= 0) throw new ModelError('too_large')
 }

@@ -18,22 +18,28 @@ import { fieldsNamed, idsOf, isEqual, isRelated } from './records.ts'
  * The related records of each record, as JSON.
  *
  * @param values each record's values of the link; `undefined` if one is null
+ * @param spend counts the bytes of an answer, and throws if there are too many
  * @throws what the methods throw
  */
 export async function overriddenTexts(
 	access: RelatedAccess,
 	include: Include,
 	values: readonly (readonly NonNullValue[] | undefined)[],
+	spend: (text: string) => void,
 ): Promise<readonly string[]> {
 	const { link, to } = include.relation
-	if (link.isMany) return eachOf(values, (one) => overriddenList(access, include, one))
+	const counted = async (text: Promise<string>) => {
+		spend(await text)
+		return text
+	}
+	if (link.isMany) return eachOf(values, (one) => counted(overriddenList(access, include, one)))
 	const types = link.to.flatMap((name) => fieldsNamed(to, [name]).map(({ field }) => field))
 	const isKey = link.to.join() === keyNames(to.model).join()
 	const records = new Map<string, Promise<string>>()
 	return eachOf(values, async (one) => {
 		if (one === undefined) return 'null'
 		const identity = idOfKey(one, types)
-		const record = records.get(identity) ?? readOne(one, identity)
+		const record = records.get(identity) ?? counted(readOne(one, identity))
 		records.set(identity, record)
 		return record
 	})
