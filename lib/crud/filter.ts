@@ -152,7 +152,8 @@ function countCondition({ link }: Relation, given: unknown, count: TermCounter, 
 export class RelatedTerms {
 	readonly #links: number
 	readonly #terms: Condition[] = []
-	readonly #related = new Map<Relation, RelatedTerms>()
+	/** Only if there are any: most lists have none. */
+	#related: Map<Relation, RelatedTerms> | undefined
 
 	/** @param links number of relations in front */
 	constructor(links = 0) {
@@ -176,6 +177,7 @@ export class RelatedTerms {
 		const end = name.indexOf('.')
 		const relation = end === -1 ? undefined : joined(plan, name.slice(0, end))
 		if (relation === undefined) return undefined
+		this.#related ??= new Map()
 		const known = this.#related.get(relation)
 		if (known === undefined) count.addRelation(place, this.#links + 1)
 		const related = known ?? new RelatedTerms(this.#links + 1)
@@ -184,6 +186,7 @@ export class RelatedTerms {
 	}
 
 	condition(): Condition | undefined {
+		if (this.#related === undefined) return allOf(...this.#terms)
 		const related = Array.from(
 			this.#related,
 			([{ link }, terms]): Condition => ({ op: 'some', link, where: terms.condition() }),

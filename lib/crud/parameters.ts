@@ -99,10 +99,6 @@ function sortNames({ sortable, relations }: CrudPlan): string[] {
 }
 
 function isSame(a: SortedBy, b: SortedBy): boolean {
-	const [one = [], other = []] = [a.via, b.via]
-	return (
-		a.field === b.field &&
-		one.length === other.length &&
-		one.every(({ link }, at) => link === other[at]?.link)
-	)
+	if (a.field !== b.field || a.via?.length !== b.via?.length) return false
+	return a.via === undefined || a.via.every(({ link }, at) => link === b.via?.[at]?.link)
 }

@@ -28,17 +28,18 @@ interface Join extends Joined {
 export function joinedOrder(order: readonly Order[], columns: Columns, alias: string): JoinedOrder {
 	const joins: Join[] = []
 	const own: Joined = { columns, alias }
-	const terms = order.map(({ field, descending, via = [] }): OrderColumn => {
+	const terms = order.map(({ field, descending, via }): OrderColumn => {
+		if (via === undefined) return { column: columnOf(columns, field), descending }
 		let table = own
 		for (const { link, where } of via) table = joinOf(joins, table, link, where, alias)
 		const column = columnOf(table.columns, field)
-		if (table === own) return { column, descending }
 		return { column: { ...column, nullable: true }, descending, joined: table.alias }
 	})
+	if (joins.length === 0) return { terms, joins: undefined }
 	const write = (sql: Sql): void => {
 		for (const join of joins) writeJoin(sql, join)
 	}
-	return { terms, joins: joins.length === 0 ? undefined : write }
+	return { terms, joins: write }
 }
 
 /** Adds a join, unless there is one already. */
