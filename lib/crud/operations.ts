@@ -21,6 +21,7 @@ import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { crudShape } from './api-description.ts'
 import { unknownName } from './bad-query.ts'
+import { changeWithin, createWithin, removeWithin } from './changes.ts'
 import { allOf } from './comparison.ts'
 import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
@@ -31,17 +32,7 @@ import { createConditionally, isNotModified, requiredVersion } from './precondit
 import { checkRelated, relatedAccess, type Use } from './relations/access.ts'
 import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import type { Scope } from './scope.ts'
-import {
-	changeWithin,
-	checkedId,
-	createWithin,
-	listRecords,
-	modelId,
-	readRecord,
-	removeWithin,
-	resolveScope,
-	translateModelErrors,
-} from './store.ts'
+import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './store.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
 

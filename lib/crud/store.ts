@@ -1,20 +1,11 @@
 /**
- * The operations of a `CrudHandler` without overrides: they call the model, within the scope, and translate its errors
- * to `RestError`s. `…Record` functions are for the handler's methods, and check values that programs pass; `…Within`
- * functions are for `operations.ts`, which has already read the scope and checked the values.
+ * The operations of a `CrudHandler` that read, without overrides, and what all of them need: they call the model within
+ * the scope, and translate its errors to `RestError`s. `changes.ts` has the others. `…Record` functions are for the
+ * handler's methods, and check values that programs pass; `…Within` functions are for `operations.ts`, which has already
+ * read the scope and checked the values.
  */
-import { NOT_FOUND, RestError } from '../base/error.ts'
-import type { Milliseconds } from '../base/time.ts'
-import {
-	type Absent,
-	type Changes,
-	DEFAULT,
-	type Field,
-	type Found,
-	type Listed,
-	type Selection,
-	type Value,
-} from '../models/model.ts'
+import { NOT_FOUND } from '../base/error.ts'
+import type { Listed, Selection } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { allOf } from './comparison.ts'
@@ -27,14 +18,11 @@ import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
-import { EVERYTHING, readScope, refuseLeaving, type Scope, withScope } from './scope.ts'
-import { givenChanges } from './value-from-json.ts'
+import { EVERYTHING, readScope, type Scope } from './scope.ts'
 import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
-type WriteOperation = 'update' | 'replace'
-
 /** Values that a program passes, by their names for clients. */
-type GivenValues = Readonly<Record<string, unknown>>
+export type GivenValues = Readonly<Record<string, unknown>>
 
 /**
  * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
@@ -82,7 +70,7 @@ export function modelId(view: CrudView, id: string, scope: Scope): string {
 }
 
 /** Where a new record is read: without what its scope, and that of `read`, fix of a key of several fields. */
-async function segmentOf(view: CrudView, id: string, scope: Scope): Promise<string> {
+export async function segmentOf(view: CrudView, id: string, scope: Scope): Promise<string> {
 	const { plan, isScoped } = view[FACTS]
 	if (!isScoped) return id
 	// Who may create may not be allowed to read; the record is created all the same.
@@ -189,138 +177,14 @@ async function completeWithin(plan: CrudPlan, more: Related, json: string): Prom
 }
 
 /** The related records that the request includes in one record; `undefined` for none. */
-function recordRelated(view: CrudView, embeds: boolean): Promise<Related> | undefined {
+export function recordRelated(view: CrudView, embeds: boolean): Promise<Related> | undefined {
 	const { include } = view[STATE]
 	if (include.length === 0) return undefined
 	return related(view, { where: undefined, order: [], include }, withNeeded(view), embeds)
 }
 
-export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
-	const values = givenChanges(view[FACTS].plan, 'create', given)
-	return createWithin(view, await resolveScope(view, 'create'), values)
-}
-
-export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
-	const { model, version } = view[FACTS].plan
-	const values = withoutDefaults(given)
-	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
-	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
-	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
-	const more = await recordRelated(view, false)
-	const create = () => model.create(all, more?.selection ?? withNeeded(view))
-	const created = await translateModelErrors(view, 'create', create, scope, values)
-	const state = view[STATE]
-	const isPlain = view[FACTS].plan.keys.length === 1
-	if (!Object.isFrozen(state))
-		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
-	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
-}
-
-/** The JSON of a change with its related records. @throws RestError `outcome_unknown`: the change is made already */
-async function completed(view: CrudView, json: string, more: Related | undefined): Promise<string> {
-	if (more === undefined) return json
-	try {
-		return await complete(view[FACTS].plan, more, json)
-	} catch (cause) {
-		const message = 'The change was made, but the related records could not be read: read the record again'
-		throw new RestError('outcome_unknown', message, { cause })
-	}
-}
-
-/** Leaves out fields set to their default: a new record gets the defaults of missing fields. */
-function withoutDefaults(changes: Changes): Readonly<Record<string, Value>> {
-	if (isWithoutDefaults(changes)) return changes
-	const values: Record<string, Value> = {}
-	for (const [name, value] of Object.entries(changes)) if (value !== DEFAULT) values[name] = value
-	return values
-}
-
-function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string, Value>> {
-	for (const name in changes) if (changes[name] === DEFAULT) return false
-	return true
-}
-
-/**
- * The version of a new record. If versions began at 1, a deleted record's ETag would match a new record with the same
- * key. In a field of 64 bits, the version is the time in microseconds, which increments never catch up with. In a
- * smaller field it is random, from the lower half of the range, so that the upper half is left for changes. The first
- * numbers are left out: programs that insert without the API begin there.
- */
-export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
-	const limit = Number(max ?? Number.MAX_SAFE_INTEGER)
-	if (limit >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
-	const last = Math.floor(limit / 2)
-	const first = Math.ceil(last / 64)
-	return first + Math.floor(Math.random() * (last - first + 1))
-}
-
-/** `update` or `replace`, which differ only in the values they are given. */
-export async function changeRecord(
-	view: CrudView,
-	operation: WriteOperation,
-	id: unknown,
-	given: GivenValues,
-): Promise<CrudRecord> {
-	const key = checkedId(view, id)
-	const changes = givenChanges(view[FACTS].plan, operation, given)
-	return changeWithin(view, operation, key, await resolveScope(view, operation), changes)
-}
-
-export async function changeWithin(
-	view: CrudView,
-	operation: WriteOperation,
-	id: string,
-	scope: Scope,
-	changes: Changes,
-): Promise<CrudRecord> {
-	const { model } = view[FACTS].plan
-	const key = modelId(view, id, scope)
-	const { version } = view[STATE]
-	const { where } = scope
-	refuseLeaving(changes, scope)
-	const more = await recordRelated(view, false)
-	const selection = more?.selection ?? withNeeded(view)
-	if (Object.keys(changes).length > 0) {
-		const update = () => model.update(key, changes, selection, { where, version })
-		const changed = await translateModelErrors(view, operation, update, scope, changes)
-		return presentRecord(view, key, changed, more)
-	}
-	// Nothing to change: the record keeps its version.
-	const read = () => model.read(key, selection, where)
-	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
-	const isStale = record !== 'missing' && version !== undefined && record.version !== version
-	return presentRecord(view, key, isStale ? 'stale' : record, more)
-}
-
-export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
-	const key = checkedId(view, id)
-	return removeWithin(view, key, await resolveScope(view, 'remove'))
-}
-
-export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
-	const { model } = view[FACTS].plan
-	const key = modelId(view, id, scope)
-	const { version } = view[STATE]
-	const more = await recordRelated(view, false)
-	const remove = () => model.delete(key, more?.selection ?? withNeeded(view), { where: scope.where, version })
-	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope), more)
-}
-
-/** @throws RestError `not_found` or `precondition_failed` for an absent record */
-async function presentRecord(
-	view: CrudView,
-	key: string,
-	record: Found | Absent,
-	more?: Related,
-): Promise<CrudRecord> {
-	if (record === 'missing') throw NOT_FOUND
-	if (record === 'stale') throw new RestError('precondition_failed')
-	const json = more === undefined ? record.json : await completed(view, record.json, more)
-	return recordOf(view, key, json, record.version)
-}
-
 /** The client's selection, and the fields that a subclass needs. */
-function withNeeded(view: CrudView, selection = view[STATE].selection): Selection {
+export function withNeeded(view: CrudView, selection = view[STATE].selection): Selection {
 	const { needed } = view[STATE]
 	return needed.length === 0 ? selection : view[FACTS].plan.selections.extended(selection, needed)
 }

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { firstVersion } from '../../lib/crud/store.ts'
+import { firstVersion } from '../../lib/crud/changes.ts'
 import { CrudHandler, type CrudValues, type Field, MemoryModel } from '../../lib/index.ts'
 import { ModelError } from '../../lib/models/model-error.ts'
 import { asking } from '../helpers/asking.ts'

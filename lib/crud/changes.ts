@@ -1,0 +1,147 @@
+/**
+ * The operations of a `CrudHandler` that change records, without overrides: see `store.ts`, which has those that read.
+ */
+import { NOT_FOUND, RestError } from '../base/error.ts'
+import type { Milliseconds } from '../base/time.ts'
+import { type Absent, type Changes, DEFAULT, type Field, type Found, type Value } from '../models/model.ts'
+import { type CrudRecord, recordOf } from './crud-record.ts'
+import { complete, type Related } from './relations/related.ts'
+import { EVERYTHING, refuseLeaving, type Scope, withScope } from './scope.ts'
+import {
+	checkedId,
+	type GivenValues,
+	modelId,
+	recordRelated,
+	resolveScope,
+	segmentOf,
+	translateModelErrors,
+	withNeeded,
+} from './store.ts'
+import { givenChanges } from './value-from-json.ts'
+import { type CrudView, FACTS, STATE } from './view.ts'
+
+type WriteOperation = 'update' | 'replace'
+
+export async function createRecord(view: CrudView, given: GivenValues): Promise<CrudRecord> {
+	const values = givenChanges(view[FACTS].plan, 'create', given)
+	return createWithin(view, await resolveScope(view, 'create'), values)
+}
+
+export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
+	const { model, version } = view[FACTS].plan
+	const values = withoutDefaults(given)
+	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
+	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
+	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
+	const more = await recordRelated(view, false)
+	const create = () => model.create(all, more?.selection ?? withNeeded(view))
+	const created = await translateModelErrors(view, 'create', create, scope, values)
+	const state = view[STATE]
+	const isPlain = view[FACTS].plan.keys.length === 1
+	if (!Object.isFrozen(state))
+		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
+	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
+}
+
+/** The JSON of a change with its related records. @throws RestError `outcome_unknown`: the change is made already */
+async function completed(view: CrudView, json: string, more: Related | undefined): Promise<string> {
+	if (more === undefined) return json
+	try {
+		return await complete(view[FACTS].plan, more, json)
+	} catch (cause) {
+		const message = 'The change was made, but the related records could not be read: read the record again'
+		throw new RestError('outcome_unknown', message, { cause })
+	}
+}
+
+/** Leaves out fields set to their default: a new record gets the defaults of missing fields. */
+function withoutDefaults(changes: Changes): Readonly<Record<string, Value>> {
+	if (isWithoutDefaults(changes)) return changes
+	const values: Record<string, Value> = {}
+	for (const [name, value] of Object.entries(changes)) if (value !== DEFAULT) values[name] = value
+	return values
+}
+
+function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string, Value>> {
+	for (const name in changes) if (changes[name] === DEFAULT) return false
+	return true
+}
+
+/**
+ * The version of a new record. If versions began at 1, a deleted record's ETag would match a new record with the same
+ * key. In a field of 64 bits, the version is the time in microseconds, which increments never catch up with. In a
+ * smaller field it is random, from the lower half of the range, so that the upper half is left for changes. The first
+ * numbers are left out: programs that insert without the API begin there.
+ */
+export function firstVersion({ max }: Field, now: Milliseconds = Date.now()): number {
+	const limit = Number(max ?? Number.MAX_SAFE_INTEGER)
+	if (limit >= Number.MAX_SAFE_INTEGER) return now * 1_000 + Math.floor(Math.random() * 1_000)
+	const last = Math.floor(limit / 2)
+	const first = Math.ceil(last / 64)
+	return first + Math.floor(Math.random() * (last - first + 1))
+}
+
+/** `update` or `replace`, which differ only in the values they are given. */
+export async function changeRecord(
+	view: CrudView,
+	operation: WriteOperation,
+	id: unknown,
+	given: GivenValues,
+): Promise<CrudRecord> {
+	const key = checkedId(view, id)
+	const changes = givenChanges(view[FACTS].plan, operation, given)
+	return changeWithin(view, operation, key, await resolveScope(view, operation), changes)
+}
+
+export async function changeWithin(
+	view: CrudView,
+	operation: WriteOperation,
+	id: string,
+	scope: Scope,
+	changes: Changes,
+): Promise<CrudRecord> {
+	const { model } = view[FACTS].plan
+	const key = modelId(view, id, scope)
+	const { version } = view[STATE]
+	const { where } = scope
+	refuseLeaving(changes, scope)
+	const more = await recordRelated(view, false)
+	const selection = more?.selection ?? withNeeded(view)
+	if (Object.keys(changes).length > 0) {
+		const update = () => model.update(key, changes, selection, { where, version })
+		const changed = await translateModelErrors(view, operation, update, scope, changes)
+		return presentRecord(view, key, changed, more)
+	}
+	// Nothing to change: the record keeps its version.
+	const read = () => model.read(key, selection, where)
+	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
+	const isStale = record !== 'missing' && version !== undefined && record.version !== version
+	return presentRecord(view, key, isStale ? 'stale' : record, more)
+}
+
+export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
+	const key = checkedId(view, id)
+	return removeWithin(view, key, await resolveScope(view, 'remove'))
+}
+
+export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
+	const { model } = view[FACTS].plan
+	const key = modelId(view, id, scope)
+	const { version } = view[STATE]
+	const more = await recordRelated(view, false)
+	const remove = () => model.delete(key, more?.selection ?? withNeeded(view), { where: scope.where, version })
+	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope), more)
+}
+
+/** @throws RestError `not_found` or `precondition_failed` for an absent record */
+async function presentRecord(
+	view: CrudView,
+	key: string,
+	record: Found | Absent,
+	more?: Related,
+): Promise<CrudRecord> {
+	if (record === 'missing') throw NOT_FOUND
+	if (record === 'stale') throw new RestError('precondition_failed')
+	const json = more === undefined ? record.json : await completed(view, record.json, more)
+	return recordOf(view, key, json, record.version)
+}
