@@ -3,10 +3,22 @@
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
-import { type Absent, type Changes, DEFAULT, type Field, type Found, type Value } from '../models/model.ts'
+import { keyText } from '../models/key.ts'
+import {
+	type Absent,
+	type Changes,
+	DEFAULT,
+	type Field,
+	type Found,
+	type Model,
+	NOTHING,
+	type Value,
+} from '../models/model.ts'
+import { joinId, splitId } from '../wire/record-id.ts'
 import { type CrudRecord, recordOf } from './crud-record.ts'
+import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
-import { EVERYTHING, refuseLeaving, type Scope, withScope } from './scope.ts'
+import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
 import {
 	checkedId,
 	type GivenValues,
@@ -34,8 +46,16 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
 	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
 	const more = await recordRelated(view, false)
-	const create = () => model.create(all, more?.selection ?? withNeeded(view))
-	const created = await translateModelErrors(view, 'create', create, scope, values)
+	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
+	const within = () =>
+		scope.isOpen
+			? model.transaction(async (into) => {
+					const made = await create(into)
+					await refuseMoved(into, made.id, scope)
+					return made
+				})
+			: create(model)
+	const created = await translateModelErrors(view, 'create', within, scope, values)
 	const state = view[STATE]
 	const isPlain = view[FACTS].plan.keys.length === 1
 	if (!Object.isFrozen(state))
@@ -100,7 +120,8 @@ export async function changeWithin(
 	scope: Scope,
 	changes: Changes,
 ): Promise<CrudRecord> {
-	const { model } = view[FACTS].plan
+	const { plan } = view[FACTS]
+	const { model } = plan
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const { where } = scope
@@ -108,8 +129,16 @@ export async function changeWithin(
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
-		const update = () => model.update(key, changes, selection, { where, version })
-		const changed = await translateModelErrors(view, operation, update, scope, changes)
+		const update = (into: Model) => into.update(key, changes, selection, { where, version })
+		const within = () =>
+			mayMove(scope, changes)
+				? model.transaction(async (into) => {
+						const done = await update(into)
+						if (typeof done !== 'string') await refuseMoved(into, idAfter(plan, key, changes), scope)
+						return done
+					})
+				: update(model)
+		const changed = await translateModelErrors(view, operation, within, scope, changes)
 		return presentRecord(view, key, changed, more)
 	}
 	// Nothing to change: the record keeps its version.
@@ -117,6 +146,31 @@ export async function changeWithin(
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
 	return presentRecord(view, key, isStale ? 'stale' : record, more)
+}
+
+/** Whether only the store can tell if a record is still within the scope after a change. */
+function mayMove({ isOpen, where }: Scope, changes: Changes): boolean {
+	return isOpen && where !== undefined && dependsOn(where, Object.keys(changes))
+}
+
+/**
+ * Within the transaction of a write, checks that the record is within the scope.
+ *
+ * @throws RestError `forbidden`, which rolls back the transaction
+ */
+async function refuseMoved(model: Model, id: string, { where }: Scope): Promise<void> {
+	if ((await model.read(id, NOTHING, where)) === undefined) throw movedOutside()
+}
+
+/** The id of a record after a change: an override may change its key. */
+function idAfter({ keys }: CrudPlan, id: string, changes: Changes): string {
+	if (!keys.some(({ field }) => Object.hasOwn(changes, field.name))) return id
+	const before = splitId(id, keys.length) ?? []
+	return joinId(
+		keys.map(({ field: { name, type } }, at) =>
+			Object.hasOwn(changes, name) ? keyText(changes[name], type) : (before[at] ?? ''),
+		),
+	)
 }
 
 export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRecord> {

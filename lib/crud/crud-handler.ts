@@ -26,7 +26,10 @@ import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } 
 /** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
 
-/** Limits an operation to some records: for each field, the allowed value or a list of allowed values. */
+/**
+ * Limits an operation to some records: for each field, the allowed value or a list of allowed values; or any condition in the
+ * words of `filter`, on all fields, visible or not: `{ or: [{ owner: 5 }, { public: true }] }`.
+ */
 export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
@@ -134,8 +137,11 @@ export class CrudHandler extends RestHandler {
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
+	 *     override scope() { return { or: [{ owner: this.user?.id ?? null }, { public: true }] } }
 	 *
-	 * A value of `undefined` is an error, 500, so that a missing value never gives access to more records.
+	 * Of other conditions than equality, a write that would leave the scope is undone: 403. Conditions on related records see
+	 * all of them, whatever the other handler's own scope. A value of `undefined`, wherever it is, is an error, 500, so that a
+	 * missing value never gives access to more records.
 	 *
 	 * @param operation the operation, whatever the request's method: `POST /5` is an `'update'`
 	 * @default {} everything

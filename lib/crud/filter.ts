@@ -16,16 +16,32 @@ const MAX_WORDS = 20
 const MAX_COUNTED = 1_000
 
 /** What a filter may name. */
-type Filterable = Pick<CrudPlan, 'filterable' | 'relations'>
+type Filterable = Pick<CrudPlan, 'fields' | 'filterable' | 'relations'>
+
+/** Who has written a filter: a client, or a program in a scope (`scope.ts`). */
+export interface FilterReader {
+	/** The fields that it may name. */
+	fieldsOf(plan: Filterable): FieldMap
+	/** The condition on one field. */
+	readonly condition: typeof fieldCondition
+}
+
+const CLIENT: FilterReader = { fieldsOf: ({ filterable }) => filterable, condition: fieldCondition }
 
 /** Where a part of a filter is: its place for messages, how deep it is, and behind how many relations. */
 interface Within {
 	readonly place: string
 	readonly depth: number
 	readonly links: number
+	readonly reader: FilterReader
 }
 
-const OUTERMOST: Within = { place: 'filter', depth: 1, links: 0 }
+/** The whole of a filter. @param place for messages */
+export function outermost(place = 'filter', reader = CLIENT): Within {
+	return { place, depth: 1, links: 0, reader }
+}
+
+const OUTERMOST = outermost()
 
 /**
  * The condition of a filter:
@@ -41,16 +57,16 @@ export function filterCondition(
 	count: TermCounter,
 	within: Within = OUTERMOST,
 ): Condition {
-	const { place, depth, links } = within
+	const { place, depth, links, reader } = within
 	if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
 		throw badQuery(place, 'object', 'must be an object, such as {"field":value} or {"or":[…]}')
 	if (depth > MAX_DEPTH)
 		throw badQuery(place, 'max', `is nested too deeply: at most ${MAX_DEPTH} levels are allowed`)
-	const terms = new RelatedTerms(links)
+	const terms = new RelatedTerms(links, reader)
 	for (const [name, given] of Object.entries(filter)) {
 		const at = `${place}.${name}`
-		const inner = { place: at, depth: depth + 1, links }
-		const relation = plan.filterable.has(name) ? undefined : joined(plan, name)
+		const inner = { place: at, depth: depth + 1, links, reader }
+		const relation = reader.fieldsOf(plan).has(name) ? undefined : joined(plan, name)
 		if (name === 'not') terms.add({ op: 'not', term: filterCondition(given, plan, count, inner) })
 		else if (name === 'and' || name === 'or') {
 			if (!Array.isArray(given)) throw badQuery(at, 'array', 'must be an array of filters')
@@ -65,8 +81,8 @@ export function filterCondition(
 		else {
 			const found = terms.find(plan, name, count, at)
 			if (found === undefined)
-				throw unknownName(at, 'is not a field to filter by: use one of', filterNames(plan))
-			found.terms.add(fieldCondition(found.field, given, count, at))
+				throw unknownName(at, 'is not a field to filter by: use one of', filterNames(plan, reader))
+			found.terms.add(reader.condition(found.field, given, count, at))
 		}
 	}
 	const condition = terms.condition()
@@ -75,9 +91,9 @@ export function filterCondition(
 }
 
 /** The names that a filter may have, besides those behind relations. */
-export function filterNames({ filterable, relations }: Filterable): string[] {
-	const names = [...relations.values()].filter(({ isJoined }) => isJoined).map(({ name }) => name)
-	return [...filterable.keys(), ...names]
+export function filterNames(plan: Filterable, reader = CLIENT): string[] {
+	const joinedOnes = [...plan.relations.values()].filter(({ isJoined }) => isJoined)
+	return [...reader.fieldsOf(plan).keys(), ...joinedOnes.map(({ name }) => name)]
 }
 
 function joined({ relations }: Filterable, name: string): Relation | undefined {
@@ -151,13 +167,15 @@ function countCondition({ link }: Relation, given: unknown, count: TermCounter, 
  */
 export class RelatedTerms {
 	readonly #links: number
+	readonly #reader: FilterReader
 	readonly #terms: Condition[] = []
 	/** Only if there are any: most lists have none. */
 	#related: Map<Relation, RelatedTerms> | undefined
 
 	/** @param links number of relations in front */
-	constructor(links = 0) {
+	constructor(links = 0, reader = CLIENT) {
 		this.#links = links
+		this.#reader = reader
 	}
 
 	add(term: Condition): void {
@@ -171,7 +189,7 @@ export class RelatedTerms {
 		count: TermCounter,
 		place: string,
 	): { readonly field: CrudField; readonly terms: RelatedTerms } | undefined {
-		const field = plan.filterable.get(name)
+		const field = this.#reader.fieldsOf(plan).get(name)
 		count.behind = this.#links
 		if (field !== undefined) return { field, terms: this }
 		const end = name.indexOf('.')
@@ -180,7 +198,7 @@ export class RelatedTerms {
 		this.#related ??= new Map()
 		const known = this.#related.get(relation)
 		if (known === undefined) count.addRelation(place, this.#links + 1)
-		const related = known ?? new RelatedTerms(this.#links + 1)
+		const related = known ?? new RelatedTerms(this.#links + 1, this.#reader)
 		this.#related.set(relation, related)
 		return related.find(relation.to, name.slice(end + 1), count, place)
 	}

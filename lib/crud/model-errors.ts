@@ -9,7 +9,7 @@ import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
-import { EVERYTHING, type Scope } from './scope.ts'
+import { dependsOn, EVERYTHING, type Scope } from './scope.ts'
 
 /** `Retry-After` in seconds: immediate retries would keep a busy database busy. */
 const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
@@ -30,14 +30,13 @@ export function restErrorOf(
 	error: unknown,
 	plan: CrudPlan,
 	operation?: CrudOperation,
-	{ terms }: Scope = EVERYTHING,
+	{ where }: Scope = EVERYTHING,
 	written: Written = {},
 ): unknown {
 	if (!(error instanceof ModelError)) return error
 	const { kind, raised, fields, cause } = error
-	const gone = cause instanceof MissingColumn && terms.find(({ field }) => fields.includes(field.field.name))
-	if (gone)
-		return new TypeError(`${plan.owner}.scope() names ${gone.field.name}, whose column is gone`, {
+	if (cause instanceof MissingColumn && where !== undefined && dependsOn(where, fields, false))
+		return new TypeError(`${plan.owner}.scope() names ${fields.join(', ')}, whose column is gone`, {
 			cause: error,
 		})
 	const shown = raised && plan.databaseMessages.get(raised.code)

@@ -1,45 +1,159 @@
 /** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
-import { RestError } from '../base/error.ts'
+import { isRestError, RestError } from '../base/error.ts'
 import { isPlain, nearest } from '../base/options.ts'
 import type { Condition, Value } from '../models/model.ts'
-import { allOf } from './comparison.ts'
+import { GROUPS } from '../wire/list.ts'
+import { allOf, comparison, TermCounter } from './comparison.ts'
 import type { CrudField } from './fields.ts'
+import { type FilterReader, filterCondition, outermost } from './filter.ts'
 import type { CrudPlan } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
 /** The records that an operation may access. */
 export interface Scope {
 	/** Fields with their allowed values: a single value is set on new records. */
-	readonly terms: readonly { readonly field: CrudField; readonly values: readonly Value[] }[]
+	readonly terms: readonly ScopeTerm[]
 	/** The condition that its records match; `undefined` for all records. */
 	readonly where: Condition | undefined
 	/** The fields with a single value, by the model's names: clients can't write them. */
 	readonly fixed: ReadonlySet<string>
+	/**
+	 * Whether the condition says more than the terms. Only the store can then tell whether a record that was written is
+	 * within the scope.
+	 */
+	readonly isOpen: boolean
 }
 
-export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set() }
+interface ScopeTerm {
+	readonly field: CrudField
+	readonly values: readonly Value[]
+}
+
+export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set(), isOpen: false }
+
+/** The scope of records that are within both. */
+export function both(one: Scope, other: Scope): Scope {
+	return {
+		terms: [...one.terms, ...other.terms],
+		where: allOf(one.where, other.where),
+		fixed: new Set([...one.fixed, ...other.fixed]),
+		isOpen: one.isOpen || other.isOpen,
+	}
+}
 
 /**
  * Reads what `scope()` returned.
  *
- * @throws TypeError unless it is an object of values: an `undefined` must not give access to more records
+ * @throws TypeError unless it is a condition: an `undefined` must not give access to more records
  */
-export function readScope({ owner, fields }: CrudPlan, given: unknown): Scope {
+export function readScope(plan: CrudPlan, given: unknown): Scope {
+	const place = `${plan.owner}.scope()`
 	if (!isPlain(given))
 		throw new TypeError(
-			`${owner}.scope() must return an object, such as { owner: this.user.id }, or {} for no limits`,
+			`${place} must return an object, such as { owner: this.user.id }, or {} for no limits`,
 		)
-	const terms = Object.entries(given).map(([name, value]: [string, unknown]) => {
-		const field = fields.get(name)
-		const place = `${owner}.scope().${name}`
-		if (field === undefined) throw new TypeError(`${place} is not a field${nearest(name, fields.keys())}`)
-		const values = Array.isArray(value) ? value : [value]
-		return { field, values: values.map((one) => givenValue(place, field.field, one)) }
-	})
+	const terms: ScopeTerm[] = []
+	const isOpen = addTerms(terms, plan, given, place)
 	return {
-		terms,
-		where: allOf(...terms.map(({ field, values }) => termCondition(field.field.name, values))),
+		...{ terms, isOpen },
+		where: isOpen
+			? openCondition(plan, given, place)
+			: allOf(...terms.map(({ field, values }) => termCondition(field.field.name, values))),
 		fixed: new Set(terms.filter(({ values }) => values.length === 1).map(({ field }) => field.field.name)),
+	}
+}
+
+/** Adds what a condition says by equality, in each of its records. Returns whether it says more. */
+function addTerms(terms: ScopeTerm[], plan: CrudPlan, given: object, place: string): boolean {
+	let isOpen = false
+	for (const [name, value] of Object.entries(given) as [string, unknown][]) {
+		const at = `${place}.${name}`
+		const field = plan.fields.get(name)
+		const equal = isPlain(value) && Object.keys(value).join() === 'eq' ? Reflect.get(value, 'eq') : value
+		if (name === 'and' && Array.isArray(value)) {
+			for (const [index, one] of value.entries())
+				if (!isPlain(one) || addTerms(terms, plan, one, `${at}.${index}`)) isOpen = true
+		} else if (field !== undefined && (!isPlain(equal) || field.field.type === 'json'))
+			terms.push({ field, values: valuesOf(field, equal, at) })
+		else if (field === undefined && !leadsFurther(plan, name))
+			throw new TypeError(`${at} is not a field${nearest(name, plan.fields.keys())}`)
+		else isOpen = true
+	}
+	return isOpen
+}
+
+/** Whether a name that isn't a field's may be that of a group or of a relation. */
+function leadsFurther({ relations }: CrudPlan, name: string): boolean {
+	const [first = ''] = name.split('.', 1)
+	return GROUPS.some((group) => group === name) || relations.has(first)
+}
+
+function valuesOf({ field }: CrudField, given: unknown, place: string): readonly Value[] {
+	const values = Array.isArray(given) ? given : [given]
+	return values.map((one) => givenValue(place, field, one))
+}
+
+/** The condition of a scope in all words of a filter, on all fields. @throws TypeError where a filter would be 400 */
+function openCondition(plan: CrudPlan, given: object, place: string): Condition {
+	try {
+		return exact(filterCondition(given, plan, new Uncounted(), outermost(place, PROGRAM)))
+	} catch (error) {
+		throw isRestError(error) ? new TypeError(error.message, { cause: error }) : error
+	}
+}
+
+const PROGRAM: FilterReader = {
+	fieldsOf: ({ fields }) => fields,
+	condition(field, given, count, place) {
+		if (!isPlain(given) || field.field.type === 'json')
+			return termCondition(field.field.name, valuesOf(field, given, place))
+		const terms = Object.entries(given).map(([op, value]: [string, unknown]) =>
+			comparison(field, op, value, count, `${place}.${op}`, (type, one, at) => {
+				const operand = givenValue(at, type, one)
+				if (operand === null) throw new TypeError(`${at} is null, which can only be equal or not`)
+				return operand
+			}),
+		)
+		if (terms.length === 0)
+			throw new TypeError(`${place} is {}: give a value, or an operator as in { gte: 3 }`)
+		return allOf(...terms) ?? { op: 'and', terms }
+	},
+}
+
+/** The limits of filters are for clients. */
+class Uncounted extends TermCounter {
+	constructor() {
+		const none = Number.POSITIVE_INFINITY
+		super({ maxTextTerms: none, maxIn: none, includeDepth: none })
+	}
+
+	override add(): void {}
+	override addText(): void {}
+	override addRelation(): void {}
+}
+
+/** Texts are compared exactly, as in {@link termCondition}. */
+function exact(condition: Condition): Condition {
+	switch (condition.op) {
+		case 'eq':
+			return condition.ignoreCase === true ? condition : { ...condition, exact: true }
+		case 'ne':
+			return { op: 'not', term: { ...condition, op: 'eq', exact: true } }
+		case 'in':
+			return { ...condition, exact: true }
+		case 'and':
+		case 'or':
+			return { ...condition, terms: condition.terms.map(exact) }
+		case 'not':
+			return { ...condition, term: exact(condition.term) }
+		case 'some':
+			return {
+				...condition,
+				where: condition.where && exact(condition.where),
+				...(condition.fails === undefined ? {} : { fails: exact(condition.fails) }),
+			}
+		default:
+			return condition
 	}
 }
 
@@ -97,4 +211,29 @@ function isAmong(value: unknown, allowed: readonly Value[]): boolean {
 
 function outside({ name }: CrudField): RestError {
 	return new RestError('forbidden', `${name} is outside of what you may change`)
+}
+
+/** The error for a record that a write has moved out of its scope; the transaction undoes the write. */
+export function movedOutside(): RestError {
+	return new RestError('forbidden', 'With these values, the record would be outside of what you may change')
+}
+
+/**
+ * Whether a condition depends on one of these fields of the record.
+ *
+ * @param isRelated the answer for a condition on related records, of which the record itself may be one
+ */
+export function dependsOn(condition: Condition, fields: readonly string[], isRelated = true): boolean {
+	switch (condition.op) {
+		case 'and':
+		case 'or':
+			return condition.terms.some((term) => dependsOn(term, fields, isRelated))
+		case 'not':
+			return dependsOn(condition.term, fields, isRelated)
+		case 'some':
+		case 'count':
+			return isRelated
+		default:
+			return fields.includes(condition.field)
+	}
 }

@@ -18,7 +18,7 @@ import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
-import { EVERYTHING, readScope, type Scope } from './scope.ts'
+import { both, EVERYTHING, readScope, type Scope } from './scope.ts'
 import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
@@ -40,12 +40,7 @@ async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope
 
 /** The scope of records that are related to one record. */
 async function scopeWithin(view: CrudView, operation: CrudOperation, within: Scope): Promise<Scope> {
-	const scope = await ownScope(view, operation)
-	return {
-		terms: [...scope.terms, ...within.terms],
-		where: allOf(scope.where, within.where),
-		fixed: new Set([...scope.fixed, ...within.fixed]),
-	}
+	return both(await ownScope(view, operation), within)
 }
 
 /**

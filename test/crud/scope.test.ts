@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
@@ -8,7 +9,7 @@ import {
 	type User,
 } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
-import { articleModel, articles, idsOf, OPTIONS, refusalOf } from './articles.ts'
+import { articleModel, articles, dataOf, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
 /** Authenticates the user named in the header `user`. */
 const authenticator = {
@@ -131,8 +132,19 @@ describe('crud/scope', (test) => {
 		[new Map([['owner', 'ann']]), /scope\(\) must return an object/],
 		[{ ownr: 'ann' }, /scope\(\)\.ownr is not a field: did you mean owner\?/],
 		[{ owner: [undefined] }, /scope\(\)\.owner is undefined/],
-		[{ owner: { id: 5 } }, /scope\(\)\.owner is of type text, which this value \(object\) is not/],
+		[{ owner: { id: 5 } }, /scope\(\)\.owner\.id is not an operator of this field: use one of eq, ne/],
 		[{ id: 'x' }, /scope\(\)\.id is of type integer, which this value \(string\) is not/],
+		[{ owner: { eq: undefined } }, /scope\(\)\.owner is undefined: give a value, or null/],
+		[{ owner: { ne: undefined } }, /scope\(\)\.owner\.ne is undefined: give a value, or null/],
+		[{ owner: { in: ['ann', undefined] } }, /scope\(\)\.owner\.in\.1 is undefined/],
+		[{ owner: { gt: null } }, /scope\(\)\.owner\.gt is null, which can only be equal or not/],
+		[{ owner: {} }, /scope\(\)\.owner is \{\}: give a value, or an operator/],
+		[{ rating: { gt: 'x' } }, /scope\(\)\.rating\.gt is of type float, which this value \(string\) is not/],
+		[{ or: undefined }, /scope\(\)\.or must be an array of filters/],
+		[{ and: [undefined] }, /scope\(\)\.and\.0 must be an object/],
+		[{ or: [{ owner: undefined }, { state: 'public' }] }, /scope\(\)\.or\.0\.owner is undefined/],
+		[{ not: { owner: undefined } }, /scope\(\)\.not\.owner is undefined/],
+		[{ or: [{ ownr: 'ann' }] }, /scope\(\)\.or\.0\.ownr is not a field to filter by: use one of id, title/],
 	]
 	for (const [scope, message] of wrong) {
 		test(`the scope ${JSON.stringify(scope)} is an error`, async () => {
@@ -153,9 +165,20 @@ describe('crud/scope', (test) => {
 		[{ id: '2' }, [2]],
 		[{ id: 2n }, [2]],
 		[{ published: new Date('2026-11-02T10:00:00Z') }, [2]],
+		[{ or: [{ owner: 'ann' }, { state: 'public' }] }, [1, 3, 4, 5]],
+		[{ or: [{ owner: 'ANN' }, { owner: { in: ['Bob'] } }, { not: { owner: { ne: 'BOB' } } }] }, []],
+		[{ and: [{ owner: 'ann' }, { state: { eq: 'public' } }] }, [3, 5]],
+		[{ and: [] }, [1, 2, 3, 4, 5]],
+		[{ or: [] }, []],
+		[{ not: { owner: ['ann', null] } }, [2, 4]],
+		[{ owner: { ne: 'ann' }, rating: { gt: 1 } }, [4]],
+		[{ secret: { endsWith: '3' } }, [3]],
+		[{ published: { between: [new Date('2026-11-02T10:00:00Z'), '2026-11-03T10:00:00Z'] } }, [2, 3]],
+		[{ body: { null: true } }, [3]],
+		[{ id: { in: Array.from({ length: 500 }, (_, at) => at + 4) } }, [4, 5]],
 	]
 	for (const [scope, ids] of found) {
-		test(`the scope of ${Object.keys(scope)} finds ${ids}`, async () =>
+		test(`the scope ${inspect(scope, { depth: 9, breakLength: 200 }).slice(0, 90)} finds ${ids}`, async () =>
 			assert.equal(await idsOf(scoped(scope), '/article'), ids))
 	}
 
@@ -186,6 +209,38 @@ describe('crud/scope', (test) => {
 		assert.match(await asked.said('/article/1'), /"body":"Body of 1"/)
 		const nullable = scoped({ body: [null, 'Body of 1'] }, articleModel(), options)
 		assert.is((await nullable.ask('PATCH /article/1', { body: { body: null } })).status, 200)
+	})
+
+	test('what a condition says by equality is set on a new record, and cannot be written', async () => {
+		const scope = { and: [{ owner: 'ann' }, { or: [{ state: 'draft' }, { rating: { gte: 2 } }] }] }
+		const asked = scoped(scope, articleModel(), { updatable: ['title', 'state', 'rating', 'owner'] })
+		const made = await asked.ask('POST /article', { body: { title: 'A' } })
+		assert.is(made.status, 201)
+		assert.equal(await idsOf(asked, '/article'), [1, 5, 6])
+		assert.is(
+			await refusalOf(asked, 'POST /article', { body: { title: 'B', owner: 'bob' } }),
+			'422 owner is not a field that can be written',
+		)
+	})
+
+	test('a write that would leave a condition is undone: 403', async () => {
+		const model = articleModel()
+		const asked = scoped({ or: [{ state: 'draft' }, { rating: { gte: 2.5 } }] }, model)
+		const before = await dataOf(articles(new CrudHandler(model, OPTIONS)), '/article')
+		for (const [request, body] of [
+			['POST /article', { title: 'N', state: 'public' }],
+			['POST /article', { title: 'N', state: 'public', rating: null }],
+			['PATCH /article/1', { state: 'public' }],
+			['PUT /article/5', { title: 'N', state: 'public', rating: 2 }],
+		] as const)
+			assert.is(
+				await refusalOf(asked, request, { body }),
+				'403 With these values, the record would be outside of what you may change',
+			)
+		assert.is((await asked.ask('PATCH /article/3', { body: { state: 'draft' } })).status, 404)
+		assert.equal(await dataOf(articles(new CrudHandler(model, OPTIONS)), '/article'), before)
+		assert.is((await asked.ask('PATCH /article/1', { body: { state: 'public', rating: 3 } })).status, 200)
+		assert.is((await asked.ask('PATCH /article/1', { body: { title: 'Still' } })).status, 200)
 	})
 
 	test('an override cannot move a record out of the scope, nor by null', async () => {

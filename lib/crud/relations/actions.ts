@@ -9,7 +9,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import { idOfKey, keyNames } from '../../models/key.ts'
-import type { Condition, Selection } from '../../models/model.ts'
+import { type Condition, NOTHING } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
 import type { Validator } from '../../validate/validator.ts'
@@ -19,7 +19,7 @@ import { type CrudField, Selections } from '../fields.ts'
 import { checkAsked, create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
-import type { Scope } from '../scope.ts'
+import { EVERYTHING, type Scope } from '../scope.ts'
 import { checkedId, modelId, resolveScope, translateModelErrors } from '../store.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
@@ -113,11 +113,12 @@ async function viewWithin(
 
 /** The scope of the records that are related to one with these values. */
 function scopeOf({ link, to }: Relation, values: readonly NonNullValue[] | undefined): Scope {
-	if (values === undefined) return { terms: [], where: { op: 'or', terms: [] }, fixed: new Set() }
+	if (values === undefined) return { ...EVERYTHING, where: { op: 'or', terms: [] } }
 	const where = isRelated(link, values)
-	if (link.through !== undefined) return { terms: [], where, fixed: new Set() }
+	// Sets no values: records can't be created through records in between.
+	if (link.through !== undefined) return { ...EVERYTHING, where }
 	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))
-	return { terms, where, fixed: new Set(link.to) }
+	return { terms, where, fixed: new Set(link.to), isOpen: false }
 }
 
 function fieldOf({ fields }: CrudPlan, column: string): CrudField {
@@ -211,8 +212,6 @@ async function untie(view: CrudView, values: TieValues, through: Through): Promi
 	for (const id of ids) await translateModelErrors(view, 'update', () => model.delete(id, NOTHING, guard))
 	if (ids.length === 0) throw NOT_FOUND
 }
-
-const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
 
 /** Whether the error says that there is such a record in between. */
 function isTied(error: unknown, { from, on }: Through): boolean {

@@ -6,7 +6,7 @@ import type { Condition, Order, Selection } from '../../models/model.ts'
 import { badQuery, unknownName } from '../bad-query.ts'
 import type { TermCounter } from '../comparison.ts'
 import { stampOf } from '../cursor.ts'
-import { filterCondition } from '../filter.ts'
+import { filterCondition, outermost } from '../filter.ts'
 import { countOf, names, orderOf, wholeNumber } from '../parameters.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 
@@ -236,7 +236,7 @@ class Draft {
 	#listed({ to, limit, maxLimit }: Relation, settings: Settings, count: TermCounter) {
 		const place = this.#place
 		const { limit: given, sort, filter, count: counted } = settings
-		const within = { place: `${place}.filter`, depth: 1, links: this.#depth }
+		const within = { ...outermost(`${place}.filter`), links: this.#depth }
 		return {
 			where: filter === undefined ? undefined : filterCondition(filter, to, count, within),
 			order: orderOf(to, sort === undefined ? [] : names(`${place}.sort`, sort), count, `${place}.sort`),

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
 	type CrudOperation,
+	type CrudScope,
 	type CrudValues,
 	createServer,
 	type InjectedReply,
@@ -183,6 +184,38 @@ for (const name of await storesHere()) {
 			assert.is(made.status, 201)
 			const titles = (await allRows(model)).map(({ title, owner }) => `${title} ${owner}`)
 			assert.equal(titles, ['a3 ann', 'b1 bob', 'b2 bob', 'b3 bob'])
+		})
+
+		test('a write that would leave a condition is undone, also one on related records', async () => {
+			class Open extends CrudHandler {
+				override scope(): CrudScope {
+					const owner = this.request.header('x-owner')
+					return { or: [{ owner }, { rank: { gte: 5 } }, { children: { some: { title: 'b1' } } }] }
+				}
+			}
+			const open: CrudHandler = new Open(model, {
+				...{ ...OPTIONS, updatable: [...(OPTIONS.updatable ?? []), 'owner'] },
+				relations: { children: { to: () => open, many: true } },
+			})
+			const server = createServer({ open })
+			const ask = (method: string, id: string, body: object) =>
+				server.inject({ method, url: `/open/${id}`, body, headers: { 'x-owner': 'ann' } })
+			const before = await allRows(model)
+			for (const [method, id, body] of [
+				['POST', '', { title: 'n', owner: 'bob' }],
+				['PATCH', ann[0], { owner: 'bob', rank: 4 }],
+				['PUT', ann[1], { title: 'n', owner: 'bob' }],
+				['POST', '', { title: 'n', owner: 'bob', parent: Number(ann[0]) }],
+			] as const)
+				assert.is((await ask(method, id ?? '', body)).status, 403, `${method} ${JSON.stringify(body)}`)
+			assert.equal(await allRows(model), before)
+			assert.is((await ask('PATCH', bob[0] ?? '', { title: 'x' })).status, 404)
+			assert.is((await ask('PATCH', ann[0] ?? '', { owner: 'bob', rank: 5 })).status, 200)
+			assert.is((await ask('POST', '', { title: 'n', owner: 'bob', rank: 6 })).status, 201)
+			// b1, now a child of a2, keeps a2 within the scope.
+			assert.is((await as('bob', `PATCH /mine/${bob[0]}`, { body: { parent: Number(ann[1]) } })).status, 200)
+			assert.is((await ask('PATCH', ann[1] ?? '', { owner: 'bob' })).status, 200)
+			assert.is((await ask('DELETE', ann[1] ?? '', {})).status, 409)
 		})
 
 		test('each owner can delete their own records', async () => {

@@ -1,5 +1,5 @@
 /** Handlers with relations of every kind over the tables of `stores.ts`; most of them scoped by headers. */
-import { CrudHandler, createServer } from '../../../../lib/index.ts'
+import { CrudHandler, type CrudScope, createServer } from '../../../../lib/index.ts'
 import { Log } from '../../../helpers/listening.ts'
 import type { Asked } from '../things.ts'
 import type { Models } from './stores.ts'
@@ -14,10 +14,13 @@ class TeamPeople extends CrudHandler {
 	}
 }
 
-/** Limits each request to the articles that are done, if a header says so. */
+/** Limits each request to the articles that are done, or by somebody of the team in its header, if a header says so. */
 class DoneArticles extends CrudHandler {
-	override scope() {
-		return this.request.header('x-done') === undefined ? {} : { done: true }
+	override scope(): CrudScope {
+		if (this.request.header('x-done') === undefined) return {}
+		const team = this.request.header('x-team')
+		if (team === undefined) return { done: true }
+		return { or: [{ done: { ne: false } }, { author: { team } }, { comments: { count: { gt: 2 } } }] }
 	}
 }
 
