@@ -11,11 +11,11 @@ import {
 	type Field,
 	type Found,
 	type Model,
-	NOTHING,
 	type Value,
 } from '../models/model.ts'
 import { joinId, splitId } from '../wire/record-id.ts'
 import { type CrudRecord, recordOf } from './crud-record.ts'
+import { NOTHING } from './fields.ts'
 import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'

@@ -54,6 +54,9 @@ function camelCase(name: string): string {
 	return name.replace(/(?<=[^_])_+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** No fields, for a record of which only its existence matters. */
+export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
+
 /**
  * Maximum number of cached selections, and of keys remembered after one use: clients can ask for any combination of
  * fields.

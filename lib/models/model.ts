@@ -204,9 +204,6 @@ export interface Selection {
 	readonly related?: readonly Related[] | undefined
 }
 
-/** No fields, for a record of which only its existence matters. */
-export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
-
 /**
  * Related records within each record's JSON: if the link isn't `isMany`, an object or null; else
  * `{"data":[…],"meta":{"limit":5,"next":…}}`, in which `next` is null, or a text that `list.cursor` returns.

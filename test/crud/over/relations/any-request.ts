@@ -319,7 +319,7 @@ const headers = fc.record(
 	{
 		'x-team': fc.constantFrom('red', 'blue', 'none'),
 		'x-all': fc.constant('1'),
-		'x-done': fc.constant('1'),
+		'x-done': fc.constantFrom('1', 'or by the team'),
 		'x-words': fc.constantFrom('Ada', 'Ada,Bob'),
 	},
 	{ requiredKeys: [] },
