@@ -12,14 +12,11 @@ import type { RestHandler } from '../../handler/handler.ts'
 import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
 import { viewConstructor } from '../../handler/view.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
-import type { Condition, Order } from '../../models/model.ts'
 import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
-import { allOf } from '../comparison.ts'
 import type { CrudOperation } from '../options.ts'
-import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
+import type { CrudPlan } from '../plan.ts'
 import { EVERYTHING, readScope, type Scope } from '../scope.ts'
 import { type CrudView, FACTS } from '../view.ts'
-import type { Include } from './include.ts'
 
 /** The members of a `CrudHandler` that decide who may use it. */
 interface Guarded {
@@ -218,107 +215,5 @@ export function checkRelations(plan: CrudPlan, guards: Guards, checked: Set<Crud
 	for (const { handler, to, operation } of plan.relations.values()) {
 		ruleOf(handler as Guarded, to, operation, guards) // a CrudHandler, checked by `links.ts`
 		checkRelations(to, guards, checked)
-	}
-}
-
-/** The parts of a query that may lead through relations. */
-export interface Relating {
-	readonly where: Condition | undefined
-	readonly order: readonly Order[]
-	readonly include?: readonly Include[]
-}
-
-/** The relations that a query leads through, each once. */
-export function relationsIn({ where, order, include = [] }: Relating): Set<Relation> {
-	const relations = new Set<Relation>()
-	const addLink = (link: Partial<RelationLink>) => {
-		if (link.relation !== undefined) relations.add(link.relation)
-	}
-	const addCondition = (condition: Condition | undefined): void => {
-		if (condition === undefined) return
-		if (condition.op === 'and' || condition.op === 'or') condition.terms.forEach(addCondition)
-		else if (condition.op === 'not') addCondition(condition.term)
-		else if (condition.op === 'some' || condition.op === 'count') {
-			addLink(condition.link)
-			addCondition(condition.where)
-			if (condition.op === 'some') addCondition(condition.fails)
-		}
-	}
-	const addOrder = (terms: readonly Order[]) => {
-		for (const { via = [] } of terms) for (const { link } of via) addLink(link)
-	}
-	const addIncludes = (all: readonly Include[]): void => {
-		for (const one of all) {
-			relations.add(one.relation)
-			addCondition(one.where)
-			addOrder(one.order)
-			addIncludes(one.include)
-		}
-	}
-	addCondition(where)
-	addOrder(order)
-	addIncludes(include)
-	return relations
-}
-
-/**
- * Checks that the client may use all relations of a query.
- *
- * @throws RestError `unauthorized` or `forbidden`, as a rejection
- */
-export async function checkRelated(access: RelatedAccess, query: Relating): Promise<void> {
-	for (const relation of relationsIn(query)) await access.check(relation)
-}
-
-/** Limits a query to what the client may see of related records. */
-export class Scoping {
-	readonly #scopes = new Map<Relation, Scope>()
-
-	/** Asks the scopes of all relations of a query. @throws RestError as {@link checkRelated} */
-	static async of(access: RelatedAccess, query: Relating): Promise<Scoping> {
-		const scoping = new Scoping()
-		for (const relation of relationsIn(query)) scoping.#scopes.set(relation, await access.scope(relation))
-		return scoping
-	}
-
-	/** The condition that the scope adds to a relation's records; `undefined` for all records. */
-	whereOf(relation: Relation): Condition | undefined {
-		return this.#scopes.get(relation)?.where
-	}
-
-	condition(condition: Condition | undefined): Condition | undefined {
-		return condition === undefined ? undefined : this.#scoped(condition)
-	}
-
-	order(terms: readonly Order[]): readonly Order[] {
-		if (terms.every(({ via }) => via === undefined)) return terms
-		return terms.map((term) => {
-			if (term.via === undefined) return term
-			return { ...term, via: term.via.map(({ link }) => ({ link, where: this.#ofLink(link) })) }
-		})
-	}
-
-	#scoped(condition: Condition): Condition {
-		switch (condition.op) {
-			case 'and':
-			case 'or':
-				return { ...condition, terms: condition.terms.map((term) => this.#scoped(term)) }
-			case 'not':
-				return { ...condition, term: this.#scoped(condition.term) }
-			case 'some':
-				return {
-					...condition,
-					where: allOf(this.#ofLink(condition.link), this.condition(condition.where)),
-					...(condition.fails === undefined ? {} : { fails: this.#scoped(condition.fails) }),
-				}
-			case 'count':
-				return { ...condition, where: allOf(this.#ofLink(condition.link), this.condition(condition.where)) }
-			default:
-				return condition
-		}
-	}
-
-	#ofLink(link: Partial<RelationLink>): Condition | undefined {
-		return link.relation === undefined ? undefined : this.whereOf(link.relation)
 	}
 }

@@ -16,12 +16,13 @@ import { restErrorOf } from '../model-errors.ts'
 import type { CrudPlan } from '../plan.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import type { CrudView } from '../view.ts'
-import type { RelatedAccess, Scoping } from './access.ts'
+import type { RelatedAccess } from './access.ts'
 import { eachOf } from './each.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import type { Include } from './include.ts'
 import { overriddenTexts } from './overridden.ts'
 import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
+import type { Scoping } from './scoping.ts'
 
 /** Maximum number of values in one list of a relation to one. */
 const MAX_VALUES = 1_000

@@ -3,8 +3,8 @@ import type { Model, Related, Selection } from '../../models/model.ts'
 import { allOf } from '../comparison.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
 import type { CrudPlan } from '../plan.ts'
-import type { Scoping } from './access.ts'
 import type { Include } from './include.ts'
+import type { Scoping } from './scoping.ts'
 
 export interface Embedded {
 	readonly selection: Selection

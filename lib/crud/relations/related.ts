@@ -6,11 +6,12 @@ import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, FACTS } from '../view.ts'
-import { type Relating, relatedAccess, Scoping } from './access.ts'
+import { relatedAccess } from './access.ts'
 import { type Attaching, attach, linkFields } from './attach.ts'
 import { embedded } from './embed.ts'
 import { type Include, NO_INCLUDE } from './include.ts'
 import { recordsIn } from './records.ts'
+import { type Relating, Scoping } from './scoping.ts'
 
 /** A query limited to what the client may see, with the records to attach. */
 export interface Related {
