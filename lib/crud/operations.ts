@@ -8,24 +8,18 @@
 import { attach, attachment } from '../base/attached.ts'
 import { RestError } from '../base/error.ts'
 import type { RouteMethod } from '../base/http.ts'
-import { isThenable } from '../base/thenable.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition } from '../models/model.ts'
-import { CustomReply } from '../reply/custom-reply.ts'
-import { etagOf } from '../reply/etag.ts'
-import { nextLink, recordUrl } from '../reply/link.ts'
+import { recordUrl } from '../reply/link.ts'
 import type { Validator } from '../validate/validator.ts'
-import type { PageMeta } from '../wire/list.ts'
-import { RawJson } from '../wire/raw-json.ts'
+import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
 import { unknownName } from './bad-query.ts'
 import { changeWithin, createWithin, removeWithin } from './changes.ts'
 import { allOf } from './comparison.ts'
-import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
-import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
@@ -34,14 +28,8 @@ import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import { checkRelated } from './relations/scoping.ts'
 import type { Scope } from './scope.ts'
 import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './store.ts'
-import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
-
-/**
- * Maximum length of a `Link` header; a longer one is left out. Lists sorted by long texts have long cursors, clients
- * limit headers, and servers limit URLs. `meta.next` has cursors of any length, which clients can send with QUERY.
- */
-const MAX_LINK_LENGTH = 4_096
 
 /**
  * The actions for the operations in `allow`.
@@ -256,80 +244,4 @@ function requestedOf(plan: CrudPlan, exchange: Exchange): Requested {
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
 	return parsedUrl(plan, exchange).requested()
-}
-
-/**
- * Calls a method that isn't one of the operations, and completes its answer.
- *
- * @throws RestError for a ModelError, as the operations do; any other error as it was thrown
- */
-export function ownAnswer(view: CrudView, run: () => unknown): unknown {
-	const { plan } = view[FACTS]
-	const fail = (error: unknown): never => {
-		throw restErrorOf(error, plan)
-	}
-	let value: unknown
-	try {
-		value = run()
-	} catch (error) {
-		return fail(error)
-	}
-	return isThenable(value)
-		? Promise.resolve(value).then((one) => methodAnswer(view, one), fail)
-		: methodAnswer(view, value)
-}
-
-/** Adds `meta` to a page, and applies `stripObject` to records. */
-function methodAnswer(view: CrudView, answer: unknown): unknown {
-	if (answer instanceof CrudPage) return pageAnswer(view, exchangeOf(view, 'list'), answer)
-	if (answer instanceof CrudRecord) return stripped(view, answer)
-	if (!(answer instanceof CustomReply)) return answer
-	const { value } = answer
-	return value instanceof CrudPage || value instanceof CrudRecord ? customAnswer(view, answer) : answer
-}
-
-/** A list with its `meta`, also as headers for clients without the envelope. */
-function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
-	if (answer === null || answer === undefined) return answer
-	if (answer instanceof CustomReply) return customAnswer(view, answer)
-	const meta = answer instanceof CrudPage ? answer.meta : view[STATE].page
-	if (meta === undefined) return stripped(view, answer)
-	setPageHeaders(view, exchange, meta)
-	return new CustomReply(stripped(view, answer), { meta: { ...meta } }, false)
-}
-
-function setPageHeaders(view: CrudView, exchange: Exchange, { next, total, more }: PageMeta): void {
-	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
-	if (link !== '' && link.length <= MAX_LINK_LENGTH) view.header('Link', link)
-	if (total !== undefined && more === undefined) view.header('X-Total-Count', String(total))
-}
-
-/** One record, with its ETag. */
-function recordAnswer(view: CrudView, answer: unknown): unknown {
-	if (answer === null || answer === undefined) return answer
-	if (answer instanceof CustomReply) return customAnswer(view, answer)
-	if (answer instanceof CrudRecord && answer.version !== undefined && hasEtag(view))
-		view.header('ETag', etagOf(answer.version))
-	return stripped(view, answer)
-}
-
-/** The version says nothing about related records. */
-function hasEtag(view: CrudView): boolean {
-	return view[STATE].include.length === 0
-}
-
-/** An answer made by `reply()`: its status and headers are kept, and its `meta` if it has one. */
-function customAnswer(view: CrudView, answer: CustomReply<unknown>): CustomReply<unknown> {
-	const { value, options, enveloped } = answer
-	if (value instanceof CrudPage && options.meta === undefined) {
-		setPageHeaders(view, exchangeOf(view, 'list'), value.meta)
-		return new CustomReply(stripped(view, value), { ...options, meta: { ...value.meta } }, enveloped)
-	}
-	return view[FACTS].isStripped ? new CustomReply(stripped(view, value), options, enveloped) : answer
-}
-
-function stripped(view: CrudView, answer: unknown): unknown {
-	if (!view[FACTS].isStripped) return answer
-	if (answer instanceof CustomReply) return customAnswer(view, answer)
-	return stripRecords(view, answer instanceof RawJson ? answer.value() : answer)
 }
