@@ -33,6 +33,7 @@ export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handle
 export { CrudPage, CrudRecord } from './crud/crud-record.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
+export type { CrudFieldLimits } from './crud/narrow.ts'
 export type {
 	CrudOperation,
 	CrudOptions,

@@ -13,6 +13,7 @@ import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
 import { restErrorOf } from './model-errors.ts'
+import { narrowed } from './relations/access.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
 /**
@@ -27,9 +28,14 @@ const MAX_LINK_LENGTH = 4_096
  * @throws RestError for a ModelError, as the operations do; any other error as it was thrown
  */
 export function ownAnswer(view: CrudView, run: () => unknown): unknown {
-	const { plan } = view[FACTS]
+	const { plan, isNarrowed } = view[FACTS]
+	if (isNarrowed || plan.relations.size > 0) return narrowed(view, () => answerOf(view, run))
+	return answerOf(view, run)
+}
+
+function answerOf(view: CrudView, run: () => unknown): unknown {
 	const fail = (error: unknown): never => {
-		throw restErrorOf(error, plan)
+		throw restErrorOf(error, view[FACTS].plan)
 	}
 	let value: unknown
 	try {

@@ -13,6 +13,7 @@ import { ownAnswer } from './answers.ts'
 import { changeRecord, createRecord, removeRecord } from './changes.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
+import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
@@ -64,13 +65,15 @@ export class CrudHandler extends RestHandler {
 		const isStripped = isOverridden(this, 'stripObject')
 		if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
 		this.model = model
+		const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
 		this[FACTS] = {
-			...{ plan, isScoped, isStripped, overridden, rules: options.rules ?? {} },
+			...{ handler: this, plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, state },
+			...{ isNarrowed: isOverridden(this, 'fields'), narrowed: new Map() },
 			defaultQuery: defaultQuery(plan),
 			paths: [],
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 		}
-		this[STATE] = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
+		this[STATE] = state
 	}
 
 	// Each operation has two identical overloads: TypeScript erases the type parameters of overloaded methods when it compares
@@ -153,6 +156,18 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
+	 * Narrows the fields for a request: hidden ones are refused like unknown ones, in queries, filters, relations and writes, and
+	 * are in no answer; read-only ones are ignored in writes, as those that aren't `updatable`. Called once a request.
+	 *
+	 *     override fields() { return this.can('staff') ? {} : { hidden: ['salary'], readOnly: ['role'] } }
+	 *
+	 * @default {} no limits
+	 */
+	fields(): CrudFieldLimits | Promise<CrudFieldLimits> {
+		return {}
+	}
+
+	/**
 	 * Returns what a response shows of a record: by default its visible fields, and the related records that the client asks
 	 * for. Called with each record, as an object.
 	 */
@@ -228,7 +243,7 @@ export class CrudHandler extends RestHandler {
  * and the `this` of a function in a field is the shared handler.
  */
 function refuseFields(handler: CrudHandler): void {
-	for (const name of [...OPERATIONS, 'scope', 'stripObject']) {
+	for (const name of [...OPERATIONS, 'scope', 'fields', 'stripObject']) {
 		if (Object.hasOwn(handler, name))
 			throw new TypeError(
 				`${handler.constructor.name}.${name} is a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
@@ -237,6 +252,9 @@ function refuseFields(handler: CrudHandler): void {
 }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
-function isOverridden(handler: CrudHandler, name: CrudOperation | 'scope' | 'stripObject'): boolean {
+function isOverridden(
+	handler: CrudHandler,
+	name: CrudOperation | 'scope' | 'fields' | 'stripObject',
+): boolean {
 	return handler[name] !== CrudHandler.prototype[name]
 }

@@ -133,7 +133,8 @@ export class Selections {
 	}
 }
 
-function dropOldest(entries: Map<string, unknown> | Set<string>): void {
+/** Drops the first entry of a cache that has too many. */
+export function dropOldest(entries: Map<string, unknown> | Set<string>): void {
 	const [oldest] = entries.size > MAX_CACHED ? entries.keys() : []
 	if (oldest !== undefined) entries.delete(oldest)
 }

@@ -23,7 +23,7 @@ import { type CrudQuery, QueryParams } from './list-query.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
-import { relatedAccess, type Use } from './relations/access.ts'
+import { narrowed, relatedAccess, type Use } from './relations/access.ts'
 import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import { checkRelated } from './relations/scoping.ts'
 import type { Scope } from './scope.ts'
@@ -40,6 +40,7 @@ import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './wr
 export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
 	const { plan, rules } = facts
 	const bodies = new BodyReader(plan, rules, validator)
+	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
 		methods: readonly RouteMethod[],
@@ -52,7 +53,8 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 			: { authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, name) }),
 		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {
-			return run(this as CrudView, segment)
+			const view = this as CrudView
+			return canNarrow ? narrowed(view, (one) => run(one, segment)) : run(view, segment)
 		},
 	})
 	const all = [
@@ -82,16 +84,17 @@ interface Asked {
  */
 export function checkAsked(
 	exchange: Exchange,
-	{ plan }: CrudFacts,
+	facts: CrudFacts,
 	operation: CrudOperation,
 	use?: Use,
 ): Promise<void> | undefined {
-	const isAsked = plan.relations.size > 0 && exchange.queryText !== ''
+	const isAsked = facts.plan.relations.size > 0 && exchange.queryText !== ''
 	if (use === undefined && !isAsked) return undefined
 	const access = relatedAccess(exchange)
 	const check = async () => {
 		if (use !== undefined) await access.check(use)
 		if (!isAsked) return
+		const { plan } = await access.factsFor(facts)
 		const query = operation === 'list' ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
 		attach(exchange, ASKED, { plan, query } satisfies Asked)
 		await checkRelated(access, { where: undefined, order: [], ...query })
@@ -175,7 +178,7 @@ export async function create(view: CrudView, bodies: BodyReader): Promise<unknow
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'create')
-	const values = await bodies.read(bodyOf(exchange, 'create', scope, undefined))
+	const values = await bodies.read(bodyOf(exchange, plan, 'create', scope, undefined))
 	// Set before the call, because an override may set another status.
 	view.status(201)
 	const answer = await createConditionally(view, exchange.headers, () =>
@@ -201,7 +204,7 @@ async function change(
 	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, operation)
-	const values = await bodies.read(bodyOf(exchange, operation, scope, modelId(view, id, scope)))
+	const values = await bodies.read(bodyOf(exchange, plan, operation, scope, modelId(view, id, scope)))
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
 	// An override may pass other values to `super`, so `super` checks them again.
 	const answer = await (overridden.has(operation)
@@ -223,8 +226,14 @@ async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	return stripped(view, answer)
 }
 
-function bodyOf({ body }: Exchange, kind: WriteKind, scope: Scope, id: string | undefined): WriteBody {
-	return { kind, isText: body.isText(), body: body.fields(), scope, id }
+function bodyOf(
+	{ body }: Exchange,
+	plan: CrudPlan,
+	kind: WriteKind,
+	scope: Scope,
+	id: string | undefined,
+): WriteBody {
+	return { plan, kind, isText: body.isText(), body: body.fields(), scope, id }
 }
 
 /** Creates the state of a request for one record, with the fields that its URL asks for. */

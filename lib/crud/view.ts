@@ -15,12 +15,19 @@ export const STATE: unique symbol = Symbol('verbena.crudState')
 export const WITHIN: unique symbol = Symbol('verbena.crudWithin')
 
 export interface CrudFacts {
+	readonly handler: object
 	readonly plan: CrudPlan
 	readonly rules: CrudRules
 	/** The query of a list without parameters. */
 	readonly defaultQuery: CrudQuery
 	/** Whether a subclass overrides `scope()`. */
 	readonly isScoped: boolean
+	/** Whether a subclass overrides `fields()`. */
+	readonly isNarrowed: boolean
+	/** The facts for requests with fewer fields, by what `fields()` returned: see `narrow.ts`. */
+	readonly narrowed: Map<string, CrudFacts>
+	/** The state of a request without parameters. */
+	readonly state: RequestState
 	/** Whether a subclass overrides `stripObject()`, which is then applied to all records. */
 	readonly isStripped: boolean
 	/** The operations that a subclass overrides. */
@@ -58,6 +65,7 @@ export interface CrudView {
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown
 	scope(operation: CrudOperation): unknown
+	fields(): unknown
 	stripObject(record: Record<string, unknown>): unknown
 	header(name: string, value: string): void
 	status(code: number): void

@@ -21,6 +21,8 @@ export type WriteKind = 'create' | 'update' | 'replace'
 
 /** A body, with the context that it is checked in. */
 export interface WriteBody {
+	/** With the fields that the request has. */
+	readonly plan: CrudPlan
 	readonly kind: WriteKind
 	readonly body: Readonly<Record<string, unknown>>
 	/** Whether values are texts, as in a form. */
@@ -71,14 +73,12 @@ export function compiledRules(
 
 /** Reads and checks bodies, by the columns and rules of one mounted handler. */
 export class BodyReader {
-	readonly #plan: CrudPlan
 	readonly #rules: ReadonlyMap<string, Plan>
 	/** Whether a rule is a Standard Schema, whose result may be a promise. */
 	readonly #hasSchemas: boolean
 
 	/** @throws TypeError as `compiledRules` */
 	constructor(plan: CrudPlan, rules: CrudRules, validator: Validator | undefined) {
-		this.#plan = plan
 		this.#rules = compiledRules(plan, rules, validator)
 		this.#hasSchemas = [...this.#rules.values()].some(({ schema }) => schema !== undefined)
 	}
@@ -105,15 +105,11 @@ export class BodyReader {
 		return values
 	}
 
-	#writable({ kind }: WriteBody): FieldMap {
-		return kind === 'create' ? this.#plan.creatable : this.#plan.updatable
-	}
-
 	/** Notes a problem for each field that can't be written, and for an id that differs from the URL's. */
 	#noteUnwritable(given: WriteBody, problems: Detail[]): void {
-		const { body, scope, id } = given
-		const { keyReaders, visible } = this.#plan
-		const writable = this.#writable(given)
+		const { plan, body, scope, id } = given
+		const { keyReaders, visible } = plan
+		const writable = writableOf(given)
 		const values = id === undefined ? undefined : splitId(id, keyReaders.size)
 		for (const name of Object.keys(body)) {
 			if (problems.length >= MAX_PROBLEMS) return
@@ -139,14 +135,14 @@ export class BodyReader {
 	}
 
 	#values(given: WriteBody, context: CheckContext): WrittenValues {
-		const { kind, body, scope } = given
+		const { plan, kind, body, scope } = given
 		const values: WrittenValues = {}
-		for (const [name, field] of this.#writable(given)) {
+		for (const [name, field] of writableOf(given)) {
 			if (scope.fixed.has(field.field.name)) continue
 			const isGiven = Object.hasOwn(body, name)
-			if (!isGiven && (kind === 'update' || (kind === 'replace' && !this.#plan.visible.has(name)))) continue
+			if (!isGiven && (kind === 'update' || (kind === 'replace' && !plan.visible.has(name)))) continue
 			const before = context.problems.length
-			const value = this.#value(kind, field, isGiven ? body[name] : undefined, context)
+			const value = this.#value(given, field, isGiven ? body[name] : undefined, context)
 			if (context.problems.length > before) nest(context.problems, before, name)
 			else if (value !== undefined) values[name] = value
 		}
@@ -155,7 +151,7 @@ export class BodyReader {
 
 	/** The value to write; `undefined` if there is none, or a problem was noted. */
 	#value(
-		kind: WriteKind,
+		{ kind, plan }: WriteBody,
 		{ name, field }: CrudField,
 		given: unknown,
 		context: CheckContext,
@@ -170,7 +166,7 @@ export class BodyReader {
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
 		// With a key that isn't a valid id, the record would have no URL.
-		const read = this.#plan.keyReaders.get(name)
+		const read = plan.keyReaders.get(name)
 		if (read !== undefined && read(idText(value)) === undefined)
 			return note(problems, 'id', 'must be a valid id')
 		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
@@ -178,6 +174,10 @@ export class BodyReader {
 		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null
 		return storedFromText(field, value, problems)
 	}
+}
+
+function writableOf({ kind, plan }: WriteBody): FieldMap {
+	return kind === 'create' ? plan.creatable : plan.updatable
 }
 
 /** A key as in a URL. Not `String(value)` for objects: JSON can contain a `toString` that isn't a function. */

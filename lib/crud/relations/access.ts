@@ -10,13 +10,14 @@ import type { App } from '../../exchange/app.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RestHandler } from '../../handler/handler.ts'
 import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
-import { viewConstructor } from '../../handler/view.ts'
+import { exchangeOf, viewConstructor } from '../../handler/view.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
+import { type FieldLimits, narrowedFacts, narrowing, readLimits } from '../narrow.ts'
 import type { CrudOperation } from '../options.ts'
-import type { CrudPlan } from '../plan.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
 import { EVERYTHING, readScope, type Scope } from '../scope.ts'
-import { type CrudView, FACTS } from '../view.ts'
+import { type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
 
 /** The members of a `CrudHandler` that decide who may use it. */
 interface Guarded {
@@ -29,6 +30,14 @@ const ACCESS: unique symbol = Symbol('verbena.relatedAccess')
 
 export function relatedAccess(exchange: Exchange): RelatedAccess {
 	return attached(exchange, ACCESS, () => new RelatedAccess(exchange))
+}
+
+/** Calls `run` with the view, limited to the fields that its request has. */
+export function narrowed(view: CrudView, run: (view: CrudView) => unknown): unknown {
+	const exchange = exchangeOf(view, 'fields')
+	if (narrowing(view[FACTS], exchange).length === 0) return run(view)
+	const limited = relatedAccess(exchange).narrow(view)
+	return limited instanceof Promise ? limited.then(run) : run(limited)
 }
 
 /** Another handler, and one of its operations; a `Relation` is one. */
@@ -44,6 +53,8 @@ export class RelatedAccess {
 	readonly #allowed = new Map<string, Promise<void>>()
 	readonly #scopes = new Map<string, Promise<Scope>>()
 	readonly #numbers = new Map<object, number>()
+	readonly #facts = new Map<CrudFacts, Promise<CrudFacts>>()
+	readonly #limits = new Map<CrudPlan, Promise<FieldLimits>>()
 
 	constructor(exchange: Exchange) {
 		this.#exchange = exchange
@@ -63,8 +74,50 @@ export class RelatedAccess {
 		})
 	}
 
+	/** The facts of a handler for this request: without what its `fields()` hides. @param own its view, if there is one */
+	factsFor(base: CrudFacts, own?: CrudView): CrudFacts | Promise<CrudFacts> {
+		const all = narrowing(base, this.#exchange)
+		return all.length === 0 ? base : memo(this.#facts, base, () => this.#narrowed(base, all, own))
+	}
+
+	async #narrowed(base: CrudFacts, all: readonly CrudFacts[], own?: CrudView): Promise<CrudFacts> {
+		const limits = new Map<CrudPlan, FieldLimits>()
+		for (const { handler, plan } of all) {
+			const ask = async () => {
+				const isOwn = own !== undefined && plan === base.plan
+				const view = isOwn ? own : await this.#view({ handler, to: plan, operation: 'read' })
+				return readLimits(plan, await view.fields())
+			}
+			limits.set(plan, await memo(this.#limits, plan, ask))
+		}
+		return narrowedFacts(base, limits)
+	}
+
+	/**
+	 * Refuses a query that was read before `fields()` of the other handler was asked: it may name hidden fields.
+	 *
+	 * @throws TypeError
+	 */
+	refuseUnnarrowed({ name, handler, to }: Relation): void {
+		const { isNarrowed, plan } = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+		if (isNarrowed && to === plan)
+			throw new TypeError(
+				`the query leads to ${name} and was read outside of the methods that a request calls`,
+			)
+	}
+
+	/** Gives a view the facts of this request. */
+	narrow(view: CrudView): CrudView | Promise<CrudView> {
+		const facts = this.factsFor(view[FACTS], view)
+		return facts instanceof Promise ? facts.then((one) => withFacts(view, one)) : view
+	}
+
 	/** A view of the other handler for this request. */
 	async view(use: Use): Promise<CrudView> {
+		return this.narrow(await this.#view(use))
+	}
+
+	async #view(use: Use): Promise<CrudView> {
 		const { app, mount, user: own } = this.#exchange
 		const guarded = use.handler as Guarded // a CrudHandler, checked by `links.ts`
 		const user = await this.#userOf(use)
@@ -128,6 +181,12 @@ export class RelatedAccess {
 			limit === undefined ? ask() : authenticateAsGuess(exchange, limit, ask),
 		)
 	}
+}
+
+function withFacts(view: CrudView, facts: CrudFacts): CrudView {
+	// Assignments would fail, because the view's prototype is frozen.
+	Object.defineProperty(view, FACTS, { value: facts, configurable: true })
+	return Object.defineProperty(view, STATE, { value: facts.state, configurable: true })
 }
 
 function authenticatorOf(

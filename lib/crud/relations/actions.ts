@@ -24,7 +24,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
-import { limitOf, relatedAccess } from './access.ts'
+import { limitOf, narrowed, relatedAccess } from './access.ts'
 import { fieldsNamed, idsOf, isRelated, nothing, recordsIn, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
@@ -56,7 +56,7 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 		},
 		// The mount only calls it with a view of a CrudHandler as `this`.
 		run(this: object, segment: unknown) {
-			return run(this as CrudView, segment)
+			return narrowed(this as CrudView, (view) => run(view, segment))
 		},
 	})
 	const actions: OwnAction[] = []

@@ -62,7 +62,10 @@ export class Scoping {
 	/** Asks the scopes of all relations of a query. @throws RestError as {@link checkRelated} */
 	static async of(access: RelatedAccess, query: Relating): Promise<Scoping> {
 		const scoping = new Scoping()
-		for (const relation of relationsIn(query)) scoping.#scopes.set(relation, await access.scope(relation))
+		for (const relation of relationsIn(query)) {
+			access.refuseUnnarrowed(relation)
+			scoping.#scopes.set(relation, await access.scope(relation))
+		}
 		return scoping
 	}
 

@@ -12,6 +12,10 @@ class TeamPeople extends CrudHandler {
 		const team = this.request.header('x-team')
 		return team === undefined ? {} : { team }
 	}
+
+	override fields() {
+		return this.request.header('x-nameless') === undefined ? {} : { hidden: ['name'] }
+	}
 }
 
 /** Limits each request to the articles that are done, if a header says so, or also to those of a team or with comments. */

@@ -1,0 +1,145 @@
+/**
+ * What `fields()` leaves of a handler for one request: facts whose plan lacks the hidden fields, so that they are refused
+ * like unknown ones wherever a request may name them. The plans of the handlers that relations lead to are narrowed with it.
+ * Called by `relations/access.ts`, which asks each handler's `fields()`.
+ */
+import { attached } from '../base/attached.ts'
+import { isPlain, nearest } from '../base/options.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { type CrudField, dropOldest, type FieldMap, Selections } from './fields.ts'
+import { defaultQuery } from './list-query.ts'
+import type { CrudPlan, Relation } from './plan.ts'
+import { NO_INCLUDE } from './relations/include.ts'
+import { type CrudFacts, type CrudView, FACTS, stateOf } from './view.ts'
+
+/** What `fields()` returns: the fields that this request doesn't have, and those that it can't write, by clients' names. */
+export interface CrudFieldLimits {
+	readonly hidden?: readonly string[]
+	readonly readOnly?: readonly string[]
+}
+
+/** The handlers with `fields()` that a request may be about: this one, and those behind its relations. */
+export function narrowing(base: CrudFacts, { queryText, method }: Exchange): readonly CrudFacts[] {
+	const isAlone = queryText === '' && method !== 'QUERY'
+	const behind = base.plan.relations.size === 0 || isAlone ? NONE : handlersBehind(base.plan)
+	return base.isNarrowed ? [base, ...behind.filter((one) => one !== base)] : behind
+}
+
+const NONE: readonly CrudFacts[] = []
+
+/** The facts of a handler without what the limits hide, of itself and of the handlers behind its relations. */
+export function narrowedFacts(base: CrudFacts, limits: ReadonlyMap<CrudPlan, FieldLimits>): CrudFacts {
+	const key = JSON.stringify(Array.from(limits.values(), (one) => [[...one.hidden], [...one.readOnly]]))
+	const facts = base.narrowed.get(key) ?? factsOf(base, narrowedPlan(base.plan, limits))
+	// Again at the end: the cache drops what was used the longest time ago.
+	base.narrowed.delete(key)
+	base.narrowed.set(key, facts)
+	dropOldest(base.narrowed)
+	return facts
+}
+
+function factsOf(base: CrudFacts, plan: CrudPlan): CrudFacts {
+	const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
+	return { ...base, plan, defaultQuery: defaultQuery(plan), state }
+}
+
+const BEHIND: unique symbol = Symbol('verbena.narrowedBehind')
+
+/** The handlers with `fields()` that a request may reach through relations. */
+function handlersBehind(plan: CrudPlan): readonly CrudFacts[] {
+	return attached(plan, BEHIND, () => {
+		const found = new Set<CrudFacts>()
+		const follow = ({ relations }: CrudPlan, depth: number): void => {
+			if (depth === 0) return
+			for (const { handler, to } of relations.values()) {
+				const facts = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+				if (facts.isNarrowed) found.add(facts)
+				follow(to, depth - 1)
+			}
+		}
+		follow(plan, plan.includeDepth)
+		return [...found]
+	})
+}
+
+/** The fields that a request doesn't have, and those that it can't write, by their names for clients. */
+export interface FieldLimits {
+	readonly hidden: ReadonlySet<string>
+	readonly readOnly: ReadonlySet<string>
+}
+
+/** Reads what `fields()` returns. @throws TypeError unless it is an object with lists of fields */
+export function readLimits({ owner, fields }: CrudPlan, given: unknown): FieldLimits {
+	const place = `${owner}.fields()`
+	if (!isPlain(given))
+		throw new TypeError(`${place} must return an object, such as { hidden: ['salary'] }, or {} for no limits`)
+	const unknown = Object.keys(given).find((name) => name !== 'hidden' && name !== 'readOnly')
+	if (unknown !== undefined)
+		throw new TypeError(`${place} returned ${unknown}: there are hidden and readOnly`)
+	const named = (option: keyof CrudFieldLimits): ReadonlySet<string> => {
+		const listed: unknown = Object.hasOwn(given, option) ? Reflect.get(given, option) : []
+		if (!Array.isArray(listed)) throw new TypeError(`${place}.${option} must be a list of fields`)
+		for (const name of listed)
+			if (!fields.has(name))
+				throw new TypeError(
+					`${place}.${option} names ${String(name)}, which is not a field${nearest(String(name), fields.keys())}`,
+				)
+		return new Set(listed.sort())
+	}
+	return { hidden: named('hidden'), readOnly: named('readOnly') }
+}
+
+/** A plan without the hidden fields of its handler, and of those that its relations lead to. */
+function narrowedPlan(
+	plan: CrudPlan,
+	limits: ReadonlyMap<CrudPlan, FieldLimits>,
+	made: Map<CrudPlan, CrudPlan> = new Map(),
+): CrudPlan {
+	const known = made.get(plan)
+	if (known !== undefined) return known
+	const { hidden, readOnly } = limits.get(plan) ?? NO_LIMITS
+	const shown = (fields: FieldMap) => without(fields, hidden)
+	const writable = (fields: FieldMap) => without(shown(fields), readOnly)
+	const visible = shown(plan.visible)
+	const searchable = shown(plan.searchable)
+	let relations: ReadonlyMap<string, Relation> | undefined
+	const narrowed: CrudPlan = {
+		...plan,
+		...{ visible, searchable, filterable: shown(plan.filterable), sortable: shown(plan.sortable) },
+		...{ creatable: writable(plan.creatable), updatable: writable(plan.updatable) },
+		isKeyVisible: plan.keys.length > 0 && plan.keys.every(({ name }) => visible.has(name)),
+		parameters: plan.parameters.filter((name) => name !== 'search' || searchable.size > 0),
+		selections: new Selections([...visible.values()], plan.version),
+		// Later, because relations lead in circles.
+		get relations() {
+			relations ??= new Map(
+				Array.from(plan.relations, ([name, one]) => [name, narrowedRelation(one, limits, made)]),
+			)
+			return relations
+		},
+	}
+	made.set(plan, narrowed)
+	return narrowed
+}
+
+const NO_LIMITS: FieldLimits = { hidden: new Set(), readOnly: new Set() }
+
+function narrowedRelation(
+	relation: Relation,
+	limits: ReadonlyMap<CrudPlan, FieldLimits>,
+	made: Map<CrudPlan, CrudPlan>,
+): Relation {
+	const copy: Relation = {
+		...relation,
+		to: narrowedPlan(relation.to, limits, made),
+		get link() {
+			return link
+		},
+	}
+	const link = { ...relation.link, relation: copy }
+	return copy
+}
+
+function without(fields: FieldMap, names: ReadonlySet<string>): ReadonlyMap<string, CrudField> {
+	return names.size === 0 ? fields : new Map([...fields].filter(([name]) => !names.has(name)))
+}
