@@ -85,7 +85,10 @@ export type Value = null | boolean | number | bigint | string | Uint8Array | Raw
 /** In `Changes`: sets the field to its default. */
 export const DEFAULT: unique symbol = Symbol('verbena.default')
 
+/** In `Values` and `Changes`: sets a `timestamp` to the store's current time. Only passed to models that say `setsNow`. */
+export const NOW: unique symbol = Symbol('verbena.now')
+
 /** Values by field name; only fields of the model, none of them generated. */
-export type Values = Readonly<Record<string, Value>>
+export type Values = Readonly<Record<string, Value | typeof NOW>>
 /** New values by field name. `DEFAULT` only for fields that have a default. */
-export type Changes = Readonly<Record<string, Value | typeof DEFAULT>>
+export type Changes = Readonly<Record<string, Value | typeof DEFAULT | typeof NOW>>

@@ -17,6 +17,7 @@ export {
 	type Listed,
 	type ListQuery,
 	type Model,
+	NOW,
 	type Order,
 	type Reference,
 	type Related,

@@ -5,7 +5,7 @@
 import type { Bytes } from '../base/time.ts'
 import type { Changes, Field, Value, Values } from './field.ts'
 
-export { type Changes, DEFAULT, type Field, type FieldType, type Value, type Values } from './field.ts'
+export { type Changes, DEFAULT, type Field, type FieldType, NOW, type Value, type Values } from './field.ts'
 
 /**
  * A condition on records. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't match
@@ -223,6 +223,8 @@ export interface Model {
 	readonly key: string | readonly string[]
 	/** Whether records can't be changed, as in a view. */
 	readonly readOnly: boolean
+	/** Whether `create` and `update` take `NOW`. @default false: CRUD passes the time of this process */
+	readonly setsNow?: boolean
 	/** A page of the matching records. */
 	list(query: ListQuery): Promise<Listed>
 	/** The number of matching records; of all records if `where` is `undefined`. */

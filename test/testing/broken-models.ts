@@ -1,17 +1,18 @@
 /** Models that each violate one promise, for the test of the model contract. */
 import { MemoryModel, type MemoryModelOptions } from '../../lib/models/memory/memory-model.ts'
-import type {
-	Absent,
-	Changes,
-	Condition,
-	Created,
-	Found,
-	Guard,
-	Listed,
-	ListQuery,
-	Model,
-	Selection,
-	Values,
+import {
+	type Absent,
+	type Changes,
+	type Condition,
+	type Created,
+	type Found,
+	type Guard,
+	type Listed,
+	type ListQuery,
+	type Model,
+	NOW,
+	type Selection,
+	type Values,
 } from '../../lib/models/model.ts'
 import { ModelError } from '../../lib/models/model-error.ts'
 import { CONTRACT_OPTIONS } from './memory-for-contract.ts'
@@ -66,6 +67,16 @@ export class Passing implements Model {
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.inner.transaction(work)
+	}
+}
+
+/** Sets all times to one long ago. */
+export class Timing extends Passing {
+	readonly setsNow = true
+
+	override update(id: string, changes: Changes, selection: Selection, guard: Guard) {
+		const timed = changes.at === NOW ? { ...changes, at: '2001-01-01T00:00:00.000Z' } : changes
+		return super.update(id, timed, selection, guard)
 	}
 }
 

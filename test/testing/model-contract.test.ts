@@ -22,6 +22,7 @@ import {
 	Replacing,
 	Rewriting,
 	Storing,
+	Timing,
 	Undoing,
 	Unguarded,
 	Untransacted,
@@ -37,6 +38,11 @@ const BROKEN: readonly Broken[] = [
 		'says that a field may be null which may not',
 		() => withField('title', { nullable: true }),
 		'the fields are those of the table, with type, null and default',
+	],
+	[
+		'takes NOW for a time long ago',
+		() => new Timing(),
+		'NOW is the current time, in creates and updates, if the model takes it',
 	],
 	[
 		'has no greatest length',

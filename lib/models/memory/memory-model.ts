@@ -37,6 +37,7 @@ class LayerModel implements Model {
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
 	readonly readOnly: boolean
+	readonly setsNow = true
 	/** @internal */
 	readonly [RECORDS]: Source
 	readonly #source: Source

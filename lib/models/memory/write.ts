@@ -1,8 +1,9 @@
 /** Changes of a `MemoryModel`'s records: all values and constraints are checked before anything is stored. */
 import { randomUUID } from 'node:crypto'
 import { nearest } from '../../base/options.ts'
+import { timeOfDay } from '../../base/time.ts'
 import { joinId } from '../../wire/record-id.ts'
-import { type Changes, DEFAULT, type Values } from '../model.ts'
+import { type Changes, DEFAULT, NOW, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { DeclaredField } from './declared.ts'
 import { identityOf } from './json.ts'
@@ -36,7 +37,7 @@ export function change(
 	const values = [...row.values]
 	for (const [name, given] of Object.entries(changes)) {
 		const field = store.field(name)
-		values[store.indexOf(name)] = storedOf(given === DEFAULT ? defaultOf(field, store) : given, field)
+		values[store.indexOf(name)] = storedOf(given === DEFAULT ? defaultOf(field, store) : timed(given), field)
 	}
 	if (version !== undefined) increment(values, row, version, store)
 	const next = { id: idOf(values, store), values }
@@ -142,8 +143,12 @@ function idOf(values: readonly Stored[], store: Store): string {
 }
 
 function valueFor(field: DeclaredField, given: Values, store: Store): unknown {
-	if (Object.hasOwn(given, field.name)) return given[field.name]
+	if (Object.hasOwn(given, field.name)) return timed(given[field.name])
 	return field.hasDefault ? defaultOf(field, store) : null
+}
+
+function timed(given: unknown): unknown {
+	return given === NOW ? new Date(timeOfDay()).toISOString() : given
 }
 
 /** @throws TypeError if the field has no default, or one of another type: a mistake in the program */

@@ -27,6 +27,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		bind: bound,
 		bindNumber: String,
 		defaultOf: ({ defaultSql = 'default' }) => defaultSql,
+		nowFor: ({ sqlType }) => `clock_timestamp()${sqlType === 'timestamp' ? ` at time zone 'UTC'` : ''}`,
 		record: recordSql,
 		embedding: { record: recordText, list: relatedList },
 		exact: (column, alias) => exactText(column, columnName(QUOTING, column, alias)),

@@ -194,6 +194,11 @@ export interface Dialect {
 	/** A column as text or number, without loss of precision; used for ids and versions. */
 	exact(column: Column, alias: string): string
 	/**
+	 * The database's time, to the column's precision, as a value of a `timestamp` column. Without it, the time of this process
+	 * is bound: that of a database within it.
+	 */
+	nowFor?(column: Column): string
+	/**
 	 * A term of `order by` that sorts nulls last. A `nulls` clause that changes nothing must be left out: it may prevent
 	 * the use of an index.
 	 */

@@ -48,6 +48,7 @@ export class SqlModel implements Model {
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
 	readonly readOnly: boolean
+	readonly setsNow = true
 	/** @internal */
 	readonly [LIVE]: LiveTable
 	readonly #live: LiveTable

@@ -1,5 +1,6 @@
 /** Statements that change records. Their texts depend on which fields are given, and are cached for each combination. */
-import { type Changes, DEFAULT, type Guard, type Value, type Values } from '../model.ts'
+import { timeOfDay } from '../../base/time.ts'
+import { type Changes, DEFAULT, type Guard, NOW, type Value, type Values } from '../model.ts'
 import { hasLinks, writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
@@ -20,34 +21,50 @@ import type { KeyPart } from './text-cache.ts'
 
 export function insertStatement(subject: Subject, values: Values, plan: Plan): Statement {
 	const { gone } = subject.columns
-	const fields = Object.keys(values).filter(
-		(field) => values[field] !== undefined && !(values[field] === null && gone.has(field)),
-	)
-	const given = fields.map((field) => columnOf(subject.columns, field))
 	const { dialect } = subject
-	const custom =
-		dialect.placeholderOf &&
-		given.map((column) => dialect.placeholderOf?.(values[column.name] ?? null, column))
-	const isCacheable = custom === undefined || custom.every((placeholder) => placeholder === undefined)
-	let text = isCacheable ? plan.inserts.get(fields) : undefined
-	if (text === undefined) {
-		text = insertText(subject, given, plan, custom)
-		if (isCacheable) plan.inserts.keep(fields, text)
+	const fields: string[] = []
+	const timed: string[] = []
+	for (const [field, value] of Object.entries(values)) {
+		if (value === undefined || (value === null && gone.has(field))) continue
+		if (value === NOW && dialect.nowFor !== undefined) timed.push(field)
+		else fields.push(field)
 	}
-	const bound = given.map((column) => dialect.bind(values[column.name] ?? null, column))
+	const given = fields.map((field) => columnOf(subject.columns, field))
+	const toStore = ({ name }: Column) => boundTime(values[name] ?? null)
+	const custom =
+		dialect.placeholderOf && given.map((column) => dialect.placeholderOf?.(toStore(column), column))
+	const isCacheable = custom === undefined || custom.every((placeholder) => placeholder === undefined)
+	const key = timed.length === 0 ? fields : [...fields, NOW, ...timed]
+	let text = isCacheable ? plan.inserts.get(key) : undefined
+	if (text === undefined) {
+		const times = timed.map((field) => columnOf(subject.columns, field))
+		text = insertText(subject, given, times, plan, custom)
+		if (isCacheable) plan.inserts.keep(key, text)
+	}
+	const bound = given.map((column) => dialect.bind(toStore(column), column))
 	return { text, values: bound, writes: true, joins: subject.table.hasTriggers === false }
 }
 
-/** `custom` has the placeholders of values that need another one than their column's. */
+/** The value to bind for `NOW`, where the database's time isn't used; all others as they are. */
+function boundTime(value: Value | typeof NOW): Value {
+	return value === NOW ? new Date(timeOfDay()).toISOString() : value
+}
+
+/**
+ * @param times the columns that are set to the database's time
+ * @param custom the placeholders of values that need another one than their column's
+ */
 function insertText(
 	{ table, dialect }: Subject,
 	given: readonly Column[],
+	times: readonly Column[],
 	plan: Plan,
 	custom: readonly (string | undefined)[] = [],
 ): string {
-	const names = given.map(({ name }) => dialect.quote(name)).join(', ')
+	const names = [...given, ...times].map(({ name }) => dialect.quote(name))
 	const placeholders = given.map((column, at) => custom[at] ?? dialect.placeholder(at + 1, column))
-	const row = given.length === 0 ? dialect.insertNothing : ` (${names}) values (${placeholders.join(', ')})`
+	const all = [...placeholders, ...times.map((column) => dialect.nowFor?.(column))].join(', ')
+	const row = names.length === 0 ? dialect.insertNothing : ` (${names.join(', ')}) values (${all})`
 	return `insert into ${changedTable(dialect, table)}${row}${dialect.returning.insert ? plan.returning : ''}`
 }
 
@@ -68,11 +85,17 @@ export function updateStatement(
 		if (value === undefined || field === plan.version?.name) continue
 		// Ignored, so that a whole record can still be replaced after the column was dropped.
 		if ((value === null || value === DEFAULT) && columns.gone.has(field)) continue
-		if (value === DEFAULT) cacheKey.push(DEFAULT)
+		const isTime = value === NOW && dialect.nowFor !== undefined
+		if (value === DEFAULT || isTime) cacheKey.push(value)
 		cacheKey.push(field)
 		const column = columnOf(columns, field)
-		assignments.push({ column, value })
-		if (value !== DEFAULT && dialect.placeholderOf?.(value, column) !== undefined) isCacheable = false
+		if (isTime || value === DEFAULT) {
+			assignments.push({ column, sql: isTime ? dialect.nowFor?.(column) : dialect.defaultOf(column) })
+			continue
+		}
+		const bound = boundTime(value)
+		assignments.push({ column, value: bound })
+		if (dialect.placeholderOf?.(bound, column) !== undefined) isCacheable = false
 	}
 	const version = guardVersion(plan, guard)
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
@@ -85,9 +108,11 @@ export function updateStatement(
 	return statement
 }
 
+/** A value for a column, or SQL for it. */
 interface Assignment {
 	readonly column: Column
-	readonly value: Value | typeof DEFAULT
+	readonly value?: Value
+	readonly sql?: string | undefined
 }
 
 /** Part of the cache key of an update that is guarded by a version. */
@@ -102,7 +127,8 @@ function updateValues(
 	version: Value | undefined,
 ): unknown[] {
 	const values: unknown[] = []
-	for (const { column, value } of assignments) if (value !== DEFAULT) values.push(dialect.bind(value, column))
+	for (const { column, value } of assignments)
+		if (value !== undefined) values.push(dialect.bind(value, column))
 	for (const [at, value] of valuesOfId(id, keys).entries())
 		values.push(dialect.bind(value, keys[at] as Column))
 	if (version !== undefined && plan.version !== undefined) values.push(dialect.bind(version, plan.version))
@@ -120,9 +146,9 @@ function writeUpdate(
 	const sql = new Sql(dialect)
 	sql.add(`update ${changedTable(dialect, table)}`)
 	let between = ' set '
-	for (const { column, value } of assignments) {
+	for (const { column, value, sql: expression = '' } of assignments) {
 		sql.add(`${between}${dialect.quote(column.name)} = `)
-		if (value === DEFAULT) sql.add(dialect.defaultOf(column))
+		if (value === undefined) sql.add(expression)
 		else sql.value(value, column)
 		between = ', '
 	}

@@ -1,9 +1,11 @@
 /** The model contract: `update`, `delete` and their guards. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
-import { type Changes, DEFAULT, type Guard } from '../../models/model.ts'
+import { type Changes, DEFAULT, type Guard, NOW } from '../../models/model.ts'
 import { atOnce } from '../case.ts'
 import { type ModelTest, parsed, tests } from './fixture.ts'
 
+/** Clocks of a store and of this process may differ by this many milliseconds. */
+const MAX_DIFFERENCE = 600_000
 const KEPT = ['title', 'note', 'order', 'status', 'email']
 
 export const WRITE_TESTS: readonly ModelTest[] = tests({
@@ -25,6 +27,21 @@ export const WRITE_TESTS: readonly ModelTest[] = tests({
 		const fields = ['title', 'note', 'order', 'status', 'version']
 		const updated = await fixture.update(id, changes, fixture.select(fields))
 		deepStrictEqual(parsed(updated), { title: 'new', note: null, order: -1, status: 'draft', version: 1 })
+	},
+	async 'NOW is the current time, in creates and updates, if the model takes it'(fixture) {
+		if (fixture.model.setsNow !== true || !fixture.has('at')) return
+		const isRecent = (at: unknown) => {
+			const difference = Math.abs(Date.parse(String(at)) - Date.now())
+			ok(difference < MAX_DIFFERENCE, `NOW is ${String(at)}, far from this process's time`)
+		}
+		const id = await fixture.add({ title: 'a', at: NOW, note: 'n' })
+		isRecent(await fixture.value(id, 'at'))
+		const given: Changes[] = [{ at: NOW }, { note: 'm', at: NOW, order: 3 }]
+		for (const changes of given) {
+			await fixture.update(id, { at: '2001-02-03T04:05:06.000Z' })
+			isRecent(parsed(await fixture.update(id, changes, fixture.select(['at']))).at)
+		}
+		deepStrictEqual(await fixture.read(id, ['title', 'note', 'order']), { title: 'a', note: 'm', order: 3 })
 	},
 	async 'an update to the present values finds the record'(fixture) {
 		const id = await fixture.add({ title: 'same', note: 'same' })
