@@ -22,6 +22,7 @@ export interface AnyQuery {
 	readonly fields?: readonly string[] | undefined
 	readonly count?: boolean | number | undefined
 	readonly include?: object | undefined
+	readonly deleted?: 'only' | undefined
 }
 
 const NAMES: readonly (keyof AnyQuery)[] = ['where', ...PARAMETERS]

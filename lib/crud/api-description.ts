@@ -98,6 +98,7 @@ function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		update: `Change one of the ${records}`,
 		replace: `Replace one of the ${records}`,
 		remove: `Delete one of the ${records}`,
+		restore: `Restore one of the deleted ${records}`,
 	}
 	return verbs[operation]
 }

@@ -11,14 +11,17 @@ import {
 	type Field,
 	type Found,
 	type Model,
-	type Value,
+	type Values,
 } from '../models/model.ts'
+import { ModelError } from '../models/model-error.ts'
 import { joinId, splitId } from '../wire/record-id.ts'
+import { allOf } from './comparison.ts'
 import { type CrudRecord, recordOf } from './crud-record.ts'
 import { NOTHING } from './fields.ts'
 import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
+import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import {
 	checkedId,
 	type GivenValues,
@@ -40,11 +43,13 @@ export async function createRecord(view: CrudView, given: GivenValues): Promise<
 }
 
 export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
-	const { model, version } = view[FACTS].plan
+	const { plan } = view[FACTS]
+	const { model, version } = plan
 	const values = withoutDefaults(given)
 	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
-	const all = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
+	const versioned = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
+	const all = touched(plan, versioned)
 	const more = await recordRelated(view, false)
 	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
 	const within = () =>
@@ -55,9 +60,9 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 					return made
 				})
 			: create(model)
-	const created = await translateModelErrors(view, 'create', within, scope, values)
+	const created = await translateWriteErrors(view, 'create', within, scope, all)
 	const state = view[STATE]
-	const isPlain = view[FACTS].plan.keys.length === 1
+	const isPlain = plan.keys.length === 1
 	if (!Object.isFrozen(state))
 		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
 	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
@@ -75,14 +80,14 @@ async function completed(view: CrudView, json: string, more: Related | undefined
 }
 
 /** Leaves out fields set to their default: a new record gets the defaults of missing fields. */
-function withoutDefaults(changes: Changes): Readonly<Record<string, Value>> {
+function withoutDefaults(changes: Changes): Values {
 	if (isWithoutDefaults(changes)) return changes
-	const values: Record<string, Value> = {}
+	const values: Record<string, Values[string]> = {}
 	for (const [name, value] of Object.entries(changes)) if (value !== DEFAULT) values[name] = value
 	return values
 }
 
-function isWithoutDefaults(changes: Changes): changes is Readonly<Record<string, Value>> {
+function isWithoutDefaults(changes: Changes): changes is Values {
 	for (const name in changes) if (changes[name] === DEFAULT) return false
 	return true
 }
@@ -129,7 +134,8 @@ export async function changeWithin(
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
-		const update = (into: Model) => into.update(key, changes, selection, { where, version })
+		const all = touched(plan, changes)
+		const update = (into: Model) => into.update(key, all, selection, { where, version })
 		const within = () =>
 			mayMove(scope, changes)
 				? model.transaction(async (into) => {
@@ -138,7 +144,7 @@ export async function changeWithin(
 						return done
 					})
 				: update(model)
-		const changed = await translateModelErrors(view, operation, within, scope, changes)
+		const changed = await translateWriteErrors(view, operation, within, scope, changes)
 		return presentRecord(view, key, changed, more)
 	}
 	// Nothing to change: the record keeps its version.
@@ -179,12 +185,62 @@ export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRec
 }
 
 export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
-	const { model } = view[FACTS].plan
+	const { plan } = view[FACTS]
+	const { model } = plan
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const more = await recordRelated(view, false)
-	const remove = () => model.delete(key, more?.selection ?? withNeeded(view), { where: scope.where, version })
+	const selection = more?.selection ?? withNeeded(view)
+	const guard = { where: scope.where, version }
+	const marked = deletion(plan)
+	const remove = () =>
+		marked === undefined ? model.delete(key, selection, guard) : model.update(key, marked, selection, guard)
 	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope), more)
+}
+
+export async function restoreRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
+	const key = checkedId(view, id)
+	return restoreWithin(view, key, await resolveScope(view, 'restore', true))
+}
+
+/** @throws RestError `not_found` for a record that isn't deleted */
+export async function restoreWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
+	const { plan } = view[FACTS]
+	const changes = deletion(plan, true)
+	if (changes === undefined) throw new TypeError(`${plan.owner}.restore() needs the option softDelete`)
+	const key = modelId(view, id, scope)
+	const { version } = view[STATE]
+	const more = await recordRelated(view, false)
+	const selection = more?.selection ?? withNeeded(view)
+	const restore = () => plan.model.update(key, changes, selection, { where: scope.where, version })
+	return presentRecord(view, key, await translateModelErrors(view, 'restore', restore, scope), more)
+}
+
+/**
+ * As `translateModelErrors`; a conflict with a deleted record that the client could restore says so.
+ *
+ * @param written what was to be stored
+ */
+function translateWriteErrors<T>(
+	view: CrudView,
+	operation: 'create' | WriteOperation,
+	run: () => Promise<T>,
+	scope: Scope,
+	written: Changes,
+): Promise<T> {
+	const { plan, living } = view[FACTS]
+	const runAndLook = async (): Promise<T> => {
+		try {
+			return await run()
+		} catch (error) {
+			const deleted = inTheWay(plan, error, written)
+			if (deleted === undefined) throw error
+			const own = scope.where === living.where ? undefined : await resolveScope(view, 'restore', true)
+			const isDeleted = (await plan.model.count(allOf(deleted, own?.where))) > 0
+			throw isDeleted && error instanceof ModelError ? takenByDeleted(error) : error
+		}
+	}
+	return translateModelErrors(view, operation, runAndLook, scope, written)
 }
 
 /** @throws RestError `not_found` or `precondition_failed` for an absent record */

@@ -10,7 +10,7 @@ import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/metho
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import { ownAnswer } from './answers.ts'
-import { changeRecord, createRecord, removeRecord } from './changes.ts'
+import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import type { CrudFieldLimits } from './narrow.ts'
@@ -22,6 +22,7 @@ import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
 import { NO_INCLUDE } from './relations/include.ts'
 import { resolvedRelations } from './relations/links.ts'
+import { scopeOfDeleted } from './scope.ts'
 import { listRecords, readRecord } from './store.ts'
 import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } from './view.ts'
 
@@ -69,6 +70,7 @@ export class CrudHandler extends RestHandler {
 		this[FACTS] = {
 			...{ handler: this, plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, state },
 			...{ isNarrowed: isOverridden(this, 'fields'), narrowed: new Map() },
+			living: scopeOfDeleted(plan, false),
 			defaultQuery: defaultQuery(plan),
 			paths: [],
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
@@ -128,11 +130,18 @@ export class CrudHandler extends RestHandler {
 		return changeRecord(this, 'replace', id, values)
 	}
 
-	/** Deletes a record, and returns it as it was. @throws RestError as `update` */
+	/** Deletes a record, and returns it as it was; with `softDelete`, marks it as deleted. @throws RestError as `update` */
 	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	remove(id: CrudId): unknown {
 		return removeRecord(this, id)
+	}
+
+	/** Restores a record that `remove` has marked as deleted: see the option `softDelete`. @throws RestError as `update` */
+	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	restore(id: CrudId): unknown {
+		return restoreRecord(this, id)
 	}
 
 	/**

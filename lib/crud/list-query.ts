@@ -24,6 +24,8 @@ export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	readonly limit: number
 	/** The related records in each record, as a request's query has them. @default none @internal */
 	readonly include?: readonly Include[]
+	/** Whether deleted records are listed, with the option `softDelete`. @default false @internal */
+	readonly isDeleted?: boolean
 	/** A hash of order and conditions: a cursor is only valid with the same ones. */
 	readonly stamp: string
 }
@@ -112,10 +114,11 @@ export class QueryParams {
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
-		const { selection, include } = this.requested(Math.min(limit, plan.maxLimit))
+		const { isDeleted = false, ...requested } = this.requested(Math.min(limit, plan.maxLimit))
 		const counted = countOf('count', settings.get('count'))
 		return {
-			...{ selection, include, where, order, stamp },
+			...{ ...requested, where, order, stamp },
+			...(isDeleted ? { isDeleted } : {}),
 			...(cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)),
 			limit: Math.min(limit, plan.maxLimit),
 			total: counted !== undefined || limit === 0,
@@ -135,7 +138,9 @@ export class QueryParams {
 			this.#count,
 		)
 		refuseTooMany(include, limit)
-		return { selection, include }
+		if (!this.#settings.has('deleted')) return { selection, include }
+		if (this.#settings.get('deleted') !== 'only') throw badQuery('deleted', 'in', 'must be only')
+		return { selection, include, isDeleted: true }
 	}
 
 	#parameter(name: string): Parameter | undefined {

@@ -10,6 +10,7 @@ import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { dependsOn, EVERYTHING, type Scope } from './scope.ts'
+import { DeletedRecord } from './stamps.ts'
 
 /** `Retry-After` in seconds: immediate retries would keep a busy database busy. */
 const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
@@ -57,7 +58,13 @@ export function restErrorOf(
 			return tooLarge(error, plan)
 		case 'unique':
 			return conflict(
-				details(fields, plan, operation, 'unique', 'is taken by another record'),
+				details(
+					fields,
+					plan,
+					operation,
+					'unique',
+					`is taken by ${cause instanceof DeletedRecord ? 'a deleted' : 'another'} record`,
+				),
 				error,
 				message,
 			)

@@ -17,7 +17,7 @@ import type { Validator } from '../validate/validator.ts'
 import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
 import { unknownName } from './bad-query.ts'
-import { changeWithin, createWithin, removeWithin } from './changes.ts'
+import { changeWithin, createWithin, removeWithin, restoreWithin } from './changes.ts'
 import { allOf } from './comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import type { CrudOperation } from './options.ts'
@@ -64,8 +64,9 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),
-	]
-	return all.filter(({ name }) => plan.allow.has(name))
+		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
+	] as const
+	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
 }
 
 const ASKED: unique symbol = Symbol('verbena.asked')
@@ -111,6 +112,7 @@ function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined
 export async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
+	if (query.isDeleted === true) await checkRestore(view, exchange)
 	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
 	beginState(view, { selection: query.selection, include: NO_INCLUDE })
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
@@ -165,7 +167,7 @@ export function givenId(view: CrudView, segment: unknown, exchange: Exchange, be
 export async function readAnswer(view: CrudView, given: unknown, exchange: Exchange): Promise<unknown> {
 	const { plan } = view[FACTS]
 	const id = checkedId(view, given)
-	beginRecordState(view, exchange)
+	if (beginRecordState(view, exchange).isDeleted) await checkRestore(view, exchange)
 	const answer = await translateModelErrors(view, 'read', () => view.read(id))
 	if (answer === null || answer === undefined) throw new RestError('not_found')
 	if (plan.version !== undefined && hasEtag(view) && isNotModified(view, exchange.headers, answer))
@@ -213,6 +215,18 @@ async function change(
 	return recordAnswer(view, answer)
 }
 
+async function restore(view: CrudView, segment: unknown): Promise<unknown> {
+	const exchange = exchangeOf(view, 'restore')
+	const id = checkedId(view, givenId(view, segment, exchange, 1))
+	const state = beginRecordState(view, exchange)
+	const scope = await resolveScope(view, 'restore', true)
+	state.version = await requiredVersion(view, id, exchange.headers, scope)
+	const answer = await (view[FACTS].overridden.has('restore')
+		? translateModelErrors(view, 'restore', () => view.restore(id))
+		: restoreWithin(view, id, scope))
+	return recordAnswer(view, answer)
+}
+
 async function remove(view: CrudView, segment: unknown): Promise<unknown> {
 	const exchange = exchangeOf(view, 'remove')
 	const id = checkedId(view, givenId(view, segment, exchange))
@@ -242,14 +256,26 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	if (exchange.queryText === '')
 		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
 	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange)
-	return beginState(view, { selection: asked.selection, include: asked.include ?? NO_INCLUDE })
+	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
+	return beginState(view, { selection, include, isDeleted })
 }
+
+/** Deleted records are read by those who may restore them. @throws RestError `unauthorized` or `forbidden` */
+function checkRestore(view: CrudView, exchange: Exchange): Promise<void> {
+	const { handler, plan } = view[FACTS]
+	return relatedAccess(exchange).check({ handler, to: plan, operation: 'restore' })
+}
+
+const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
 
 /** The fields and related records that the URL of a record asks for. */
 function requestedOf(plan: CrudPlan, exchange: Exchange): Requested {
-	const parameters = plan.relations.size === 0 ? ['fields'] : ['fields', 'include']
+	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'
+	const parameters = RECORD_PARAMETERS.filter(
+		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),
+	)
 	for (const name of Object.keys(exchange.query().last)) {
-		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
+		if (parameters.some((one) => one === name) || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
 	return parsedUrl(plan, exchange).requested()

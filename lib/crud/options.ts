@@ -22,9 +22,11 @@ import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
 
 /** An operation on records; also a key of `access`. */
-export type CrudOperation = 'list' | 'read' | 'create' | 'update' | 'replace' | 'remove'
+export type CrudOperation = 'list' | 'read' | 'create' | 'update' | 'replace' | 'remove' | 'restore'
 
-export const OPERATIONS: readonly CrudOperation[] = ['list', 'read', 'create', 'update', 'replace', 'remove']
+export const OPERATIONS: readonly CrudOperation[] = [
+	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore'] as const),
+]
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
 export interface CrudRules {
@@ -105,6 +107,14 @@ export interface CrudOptions {
 	 * clients from overwriting each other's changes. @default none
 	 */
 	readonly version?: string
+	/** A `timestamp` field that every change sets to the database's time. Clients can't write it. @default none */
+	readonly touch?: string
+	/**
+	 * A nullable `timestamp` field that `DELETE` sets, instead of deleting the record. The record is then 404, also through
+	 * relations, in counts and totals. With `restore` in `allow`, `?deleted=only` reads deleted records, and
+	 * `POST /<id>/restore` restores one. Clients can't write the field. @default none
+	 */
+	readonly softDelete?: string
 	/**
 	 * Other handlers whose records belong to these, by the names that clients use:
 	 *
@@ -177,6 +187,8 @@ export const READERS = {
 	ignoreQuery: or(names, []),
 	databaseMessages: or(databaseMessages, new Map()),
 	version: optional(text),
+	touch: optional(text),
+	softDelete: optional(text),
 	relations: or(relations, {}),
 	includeDepth: or(wholeNumber({ from: 1, to: 4 }), 2),
 } satisfies Readers<CrudOptions>

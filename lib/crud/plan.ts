@@ -4,10 +4,11 @@
  */
 import { nearest, optionsOf, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
-import type { Field, FieldType, Link, Model } from '../models/model.ts'
+import type { Condition, Field, FieldType, Link, Model } from '../models/model.ts'
 import { GROUPS, PARAMETERS } from '../wire/list.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
 import { type CrudOperation, type CrudOptions, READERS, type ReadRelation } from './options.ts'
+import { living, whyUnstampable } from './stamps.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
@@ -34,6 +35,11 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	readonly allow: ReadonlySet<CrudOperation>
 	readonly ignoreQuery: ReadonlySet<string>
 	readonly version: CrudField | undefined
+	/** The fields of the options `touch` and `softDelete`. */
+	readonly touch: CrudField | undefined
+	readonly softDelete: CrudField | undefined
+	/** The condition on records that aren't deleted, with `softDelete`. */
+	readonly living: Condition | undefined
 	readonly selections: Selections
 	/** By their names for clients. The handlers that they lead to may be created later: read only after the mount. */
 	readonly relations: Relations
@@ -114,10 +120,14 @@ export function crudPlan(
 	const keys = keysOf(owner, model, fields)
 	const readers = keyReaders(keys)
 	const version = versionOf(owner, model, given.version, fields)
+	const stamp = (option: 'touch' | 'softDelete') => stampOf(owner, model, option, given[option], fields)
+	const [touch, softDelete] = [stamp('touch'), stamp('softDelete')]
 	const creatable = named('creatable', given.creatable ?? given.updatable)
 	const whyUnwritable = (field: Field) =>
 		(field.generated && 'is written by the store alone') ||
-		(field === version?.field && 'is the version, which every change increments')
+		(field === version?.field && 'is the version, which every change increments') ||
+		(field === touch?.field && 'is the time of the last change, which every change sets') ||
+		(field === softDelete?.field && 'is the time of the deletion: allow remove and restore')
 	refuse(owner, 'creatable', creatable, whyUnwritable)
 	refuse(owner, 'updatable', updatable, whyUnwritable)
 	refuse(
@@ -126,6 +136,19 @@ export function crudPlan(
 		updatable,
 		({ name }) => keyNames(model).includes(name) && 'is the key, which never changes',
 	)
+	const allow = allowed(
+		owner,
+		model,
+		options.allow === undefined && keys.length === 0 ? ['list'] : given.allow,
+	)
+	if (allow.has('restore') && softDelete === undefined)
+		throw new TypeError(
+			`${owner}: allow has restore, which needs softDelete: the column with the time of the deletion`,
+		)
+	if (allow.has('restore') && Object.hasOwn(given.relations, 'restore'))
+		throw new TypeError(
+			`${owner}: relations.restore: POST /<id>/restore restores a record: give it another name`,
+		)
 	checkRelationNames(owner, given.relations, fields)
 	let relations: Relations | undefined
 	return {
@@ -138,10 +161,12 @@ export function crudPlan(
 			(name) =>
 				!(
 					(name === 'search' && searchable.size === 0) ||
-					(name === 'include' && Object.keys(given.relations).length === 0)
+					(name === 'include' && Object.keys(given.relations).length === 0) ||
+					(name === 'deleted' && !allow.has('restore'))
 				),
 		),
-		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys },
+		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys, touch, softDelete },
+		living: living({ softDelete }),
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
@@ -152,7 +177,7 @@ export function crudPlan(
 				.map((key) => [key.name, key] as const),
 			...creatable,
 		]),
-		allow: allowed(owner, model, options.allow === undefined && keys.length === 0 ? ['list'] : given.allow),
+		allow,
 		ignoreQuery: new Set(given.ignoreQuery),
 		selections: new Selections([...visible.values()], version),
 		keyReaders: readers,
@@ -165,13 +190,15 @@ export function crudPlan(
  *
  * @throws TypeError that names the columns without a value
  */
-export function refuseImpossibleCreate({ owner, model, fields, creatable, version, allow }: CrudPlan): void {
+export function refuseImpossibleCreate(plan: CrudPlan): void {
+	const { owner, model, fields, creatable, version, touch, allow } = plan
 	if (!allow.has('create')) return
 	const missing = filtered(
 		fields,
 		({ name, field }) =>
 			!(field.nullable || field.hasDefault || field.generated || creatable.has(name)) &&
-			field !== version?.field,
+			field !== version?.field &&
+			field !== touch?.field,
 	)
 	if (missing.size === 0) return
 	throw new TypeError(
@@ -289,6 +316,18 @@ function versionOf(
 	throw new TypeError(
 		`${owner}: version: ${version.name} must be a column of whole numbers that is not null, not generated and not the key`,
 	)
+}
+
+function stampOf(
+	owner: string,
+	model: Model,
+	option: 'touch' | 'softDelete',
+	name: string | undefined,
+	fields: FieldMap,
+): CrudField | undefined {
+	const picked = pick(owner, model, option, name === undefined ? [] : [name], fields)
+	refuse(owner, option, picked, (field) => whyUnstampable(option, model, field))
+	return [...picked.values()][0]
 }
 
 function allowed(

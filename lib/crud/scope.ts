@@ -1,12 +1,12 @@
 /** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
 import { isRestError, RestError } from '../base/error.ts'
 import { isPlain, nearest } from '../base/options.ts'
-import type { Condition, Value } from '../models/model.ts'
+import type { Condition, Value, Values } from '../models/model.ts'
 import { GROUPS } from '../wire/list.ts'
 import { allOf, comparison, TermCounter } from './comparison.ts'
 import type { CrudField } from './fields.ts'
 import { type FilterReader, filterCondition, outermost } from './filter.ts'
-import type { CrudPlan } from './plan.ts'
+import type { CrudPlan, RelationLink } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
 /** The records that an operation may access. */
@@ -31,8 +31,16 @@ interface ScopeTerm {
 
 export const EVERYTHING: Scope = { terms: [], where: undefined, fixed: new Set(), isOpen: false }
 
+/** The scope of the records that aren't deleted, or of those that are. */
+export function scopeOfDeleted({ living }: Pick<CrudPlan, 'living'>, isDeleted: boolean): Scope {
+	if (living === undefined) return EVERYTHING
+	return { ...EVERYTHING, where: isDeleted ? { op: 'not', term: living } : living }
+}
+
 /** The scope of records that are within both. */
 export function both(one: Scope, other: Scope): Scope {
+	if (one === EVERYTHING) return other
+	if (other === EVERYTHING) return one
 	return {
 		terms: [...one.terms, ...other.terms],
 		where: allOf(one.where, other.where),
@@ -132,7 +140,7 @@ class Uncounted extends TermCounter {
 	override addRelation(): void {}
 }
 
-/** Texts are compared exactly, as in {@link termCondition}. */
+/** Texts are compared exactly, as in {@link termCondition}; deleted records of other handlers don't count. */
 function exact(condition: Condition): Condition {
 	switch (condition.op) {
 		case 'eq':
@@ -149,12 +157,18 @@ function exact(condition: Condition): Condition {
 		case 'some':
 			return {
 				...condition,
-				where: condition.where && exact(condition.where),
+				where: allOf(livingOf(condition.link), condition.where && exact(condition.where)),
 				...(condition.fails === undefined ? {} : { fails: exact(condition.fails) }),
 			}
+		case 'count':
+			return { ...condition, where: livingOf(condition.link) }
 		default:
 			return condition
 	}
+}
+
+function livingOf(link: Partial<RelationLink>): Condition | undefined {
+	return link.relation?.to.living
 }
 
 /**
@@ -178,10 +192,7 @@ function termCondition(field: string, values: readonly Value[]): Condition {
  *
  * @throws RestError `forbidden` when the record would be outside of the scope
  */
-export function withScope(
-	values: Readonly<Record<string, Value>>,
-	{ terms, fixed }: Scope,
-): Readonly<Record<string, Value>> {
+export function withScope(values: Values, { terms, fixed }: Scope): Values {
 	const all = { ...values }
 	for (const { field, values: allowed } of terms) {
 		const { name } = field.field

@@ -18,7 +18,7 @@ import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
-import { both, EVERYTHING, readScope, type Scope } from './scope.ts'
+import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
 import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
@@ -27,20 +27,23 @@ export type GivenValues = Readonly<Record<string, unknown>>
 /**
  * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
  * overridden `update()` reads first.
+ *
+ * @param isDeleted whether it is of the deleted records
  */
-export function resolveScope(view: CrudView, operation: CrudOperation): Scope | Promise<Scope> {
+export function resolveScope(
+	view: CrudView,
+	operation: CrudOperation,
+	isDeleted = false,
+): Scope | Promise<Scope> {
+	const { isScoped, living, plan } = view[FACTS]
+	const all = isDeleted ? scopeOfDeleted(plan, true) : living
 	const within = view[WITHIN]
-	if (!view[FACTS].isScoped) return within ?? EVERYTHING
-	return within === undefined ? ownScope(view, operation) : scopeWithin(view, operation, within)
+	const limits = within === undefined ? all : both(all, within)
+	return isScoped ? ownScope(view, operation).then((own) => both(own, limits)) : limits
 }
 
 async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
 	return readScope(view[FACTS].plan, await view.scope(operation))
-}
-
-/** The scope of records that are related to one record. */
-async function scopeWithin(view: CrudView, operation: CrudOperation, within: Scope): Promise<Scope> {
-	return both(await ownScope(view, operation), within)
 }
 
 /**
@@ -94,7 +97,7 @@ export async function translateModelErrors<T>(
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { plan } = view[FACTS]
-	const resolved = resolveScope(view, 'list')
+	const resolved = resolveScope(view, 'list', query.isDeleted)
 	const scope = resolved instanceof Promise ? await resolved : resolved
 	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
@@ -146,7 +149,7 @@ async function readPage(plan: CrudPlan, query: CrudQuery, more: Related | undefi
 
 export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	const scope = resolveScope(view, 'read')
+	const scope = resolveScope(view, 'read', view[STATE].isDeleted)
 	return readWithin(view, key, scope instanceof Promise ? await scope : scope)
 }
 

@@ -22,6 +22,8 @@ export interface CrudFacts {
 	readonly defaultQuery: CrudQuery
 	/** Whether a subclass overrides `scope()`. */
 	readonly isScoped: boolean
+	/** The scope of all records that aren't deleted. */
+	readonly living: Scope
 	/** Whether a subclass overrides `fields()`. */
 	readonly isNarrowed: boolean
 	/** The facts for requests with fewer fields, by what `fields()` returned: see `narrow.ts`. */
@@ -43,6 +45,8 @@ export interface RequestState {
 	readonly selection: Selection
 	/** The related records in the record. */
 	readonly include: readonly Include[]
+	/** Whether a deleted record is read. */
+	readonly isDeleted: boolean
 	/** Fields named by `needs()`. */
 	needed: readonly CrudField[]
 	/** The version that the record must have for a change. */
@@ -64,6 +68,7 @@ export interface CrudView {
 	update(id: string, values: WrittenValues): unknown
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown
+	restore(id: string): unknown
 	scope(operation: CrudOperation): unknown
 	fields(): unknown
 	stripObject(record: Record<string, unknown>): unknown
@@ -71,8 +76,16 @@ export interface CrudView {
 	status(code: number): void
 }
 
-export function stateOf({ selection, include }: Requested): RequestState {
-	return { selection, include, needed: [], version: undefined, createdSegment: undefined, page: undefined }
+export function stateOf({ selection, include, isDeleted = false }: Requested): RequestState {
+	return {
+		selection,
+		include,
+		isDeleted,
+		needed: [],
+		version: undefined,
+		createdSegment: undefined,
+		page: undefined,
+	}
 }
 
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */

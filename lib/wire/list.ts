@@ -11,6 +11,7 @@ export const PARAMETERS = [
 	'filter',
 	'search',
 	'include',
+	'deleted',
 ] as const
 
 /** Members of a filter that hold other filters. Conditions on a field with one of these names go next to `filter`. */

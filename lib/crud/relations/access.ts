@@ -16,7 +16,7 @@ import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
 import { type FieldLimits, narrowedFacts, narrowing, readLimits } from '../narrow.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
-import { EVERYTHING, readScope, type Scope } from '../scope.ts'
+import { both, readScope, type Scope } from '../scope.ts'
 import { type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
 
 /** The members of a `CrudHandler` that decide who may use it. */
@@ -70,7 +70,8 @@ export class RelatedAccess {
 		return memo(this.#scopes, this.#keyOf(use), async () => {
 			await this.check(use)
 			const view = await this.view(use)
-			return view[FACTS].isScoped ? readScope(use.to, await view.scope(use.operation)) : EVERYTHING
+			const { isScoped, living } = view[FACTS]
+			return isScoped ? both(readScope(use.to, await view.scope(use.operation)), living) : living
 		})
 	}
 

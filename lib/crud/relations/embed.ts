@@ -1,8 +1,8 @@
 /** Makes selections with related records, for models that write those into each record's JSON themselves. */
-import type { Model, Related, Selection } from '../../models/model.ts'
+import type { Condition, Model, Related, Selection } from '../../models/model.ts'
 import { allOf } from '../comparison.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
-import type { CrudPlan } from '../plan.ts'
+import type { CrudPlan, RelationLink } from '../plan.ts'
 import type { Include } from './include.ts'
 import type { Scoping } from './scoping.ts'
 
@@ -57,12 +57,17 @@ function canEmbed(model: Model, { relation, include }: Include): boolean {
 
 /** Whether nothing in an include differs between requests: no scope, and no condition. */
 function isStatic({ relation, key, order, include }: Include, scoping: Scoping): boolean {
-	if (key === undefined || scoping.whereOf(relation) !== undefined) return false
+	if (key === undefined || !isUnscoped(relation.link, scoping.whereOf(relation))) return false
 	const scoped = scoping.order(order)
 	return (
-		scoped.every(({ via = [] }) => via.every(({ where }) => where === undefined)) &&
+		scoped.every(({ via = [] }) => via.every(({ link, where }) => isUnscoped(link, where))) &&
 		include.every((one) => isStatic(one, scoping))
 	)
+}
+
+/** Whether a condition on related records is the same in all requests. */
+function isUnscoped({ relation }: Partial<RelationLink>, where: Condition | undefined): boolean {
+	return where === undefined || where === relation?.to.living
 }
 
 function relatedOf(asked: Include, scoping: Scoping): Related {

@@ -32,6 +32,8 @@ export interface Include {
 export interface Requested {
 	readonly selection: Selection
 	readonly include: readonly Include[]
+	/** Whether deleted records are asked for. @default false */
+	readonly isDeleted?: boolean
 }
 
 export const NO_INCLUDE: readonly Include[] = Object.freeze([])

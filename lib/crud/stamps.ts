@@ -1,0 +1,85 @@
+/**
+ * Columns that CRUD sets itself: the time of the last change (option `touch`) and that of the deletion (`softDelete`).
+ * `plan.ts` checks the options; `changes.ts` writes the columns.
+ */
+import { timeOfDay } from '../base/time.ts'
+import { keyNames } from '../models/key.ts'
+import { type Changes, type Condition, type Field, type Model, NOW, type Value } from '../models/model.ts'
+import { ModelError } from '../models/model-error.ts'
+import type { CrudField } from './fields.ts'
+
+/** The columns of a handler, if it has them. */
+export interface Stamps {
+	readonly touch: CrudField | undefined
+	readonly softDelete: CrudField | undefined
+}
+
+/** Why a column can't be one that CRUD sets; `false` if it can. */
+export function whyUnstampable(
+	option: keyof Stamps,
+	model: Model,
+	{ name, type, generated, nullable }: Field,
+) {
+	return (
+		(type !== 'timestamp' && `is of type ${type}, not a timestamp`) ||
+		(generated && 'is written by the store alone') ||
+		(keyNames(model).includes(name) && 'is the key, which never changes') ||
+		(option === 'softDelete' && !nullable && "can't be null, and is null in records that aren't deleted")
+	)
+}
+
+/** The condition on records that aren't deleted; `undefined` for all records. */
+export function living({ softDelete }: Pick<Stamps, 'softDelete'>): Condition | undefined {
+	return softDelete && { op: 'null', field: softDelete.field.name, value: true }
+}
+
+/** The current time for a field: the store's, if it can set that. */
+function now({ setsNow }: Model): Value | typeof NOW {
+	return setsNow === true ? NOW : new Date(timeOfDay()).toISOString()
+}
+
+interface Stamped extends Stamps {
+	readonly model: Model
+}
+
+/** Changes with the time of the change. */
+export function touched<T extends Changes>({ touch, model }: Stamped, changes: T): T {
+	return touch === undefined ? changes : { ...changes, [touch.field.name]: now(model) }
+}
+
+/** The changes that delete a record, or restore it. */
+export function deletion(stamped: Stamped, isRestored = false): Changes | undefined {
+	const { softDelete, model } = stamped
+	return softDelete && touched(stamped, { [softDelete.field.name]: isRestored ? null : now(model) })
+}
+
+/**
+ * The condition on deleted records that have the same values as a record that conflicts with others; `undefined` if there can
+ * be none.
+ *
+ * @param written the values that were to be stored
+ */
+export function inTheWay(
+	{ softDelete }: Stamps,
+	error: unknown,
+	written: Readonly<Record<string, unknown>>,
+): Condition | undefined {
+	if (softDelete === undefined || !(error instanceof ModelError) || error.kind !== 'unique') return undefined
+	const terms: Condition[] = [{ op: 'null', field: softDelete.field.name, value: false }]
+	for (const field of error.fields) {
+		const value = written[field]
+		if (value === undefined || value === null || typeof value === 'symbol') return undefined
+		terms.push({ op: 'eq', field, value: value as Exclude<Value, null> }) // a checked value, as the model takes it
+	}
+	return error.fields.length === 0 ? undefined : { op: 'and', terms }
+}
+
+/** The cause of a conflict with a record that is only marked as deleted. */
+export class DeletedRecord extends Error {
+	override readonly name = 'DeletedRecord' as const
+}
+
+export function takenByDeleted(error: ModelError): ModelError {
+	const cause = new DeletedRecord('a deleted record has the value', { cause: error })
+	return new ModelError(error.kind, error.fields, cause, error.raised)
+}

@@ -1,0 +1,136 @@
+/** The options `touch` and `softDelete`: what is refused at the start, who may see deleted records, models without NOW. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, type CrudOptions, MemoryModel, type Model, type User } from '../../lib/index.ts'
+import { asking } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+import { Passing } from '../testing/broken-models.ts'
+
+function noteModel(): MemoryModel {
+	return new MemoryModel('note', {
+		key: 'id',
+		fields: {
+			id: 'integer',
+			title: 'text',
+			touched: 'timestamp',
+			deleted: { type: 'timestamp', nullable: true },
+			computed: { type: 'timestamp', generated: true, default: '2026-01-01T00:00:00Z' },
+			day: { type: 'date', nullable: true },
+		},
+		rows: [{ title: 'a', touched: '2026-01-01T00:00:00Z' }],
+	})
+}
+
+const OPTIONS: CrudOptions = {
+	visible: ['id', 'title', 'touched', 'deleted'],
+	updatable: ['title'],
+	allow: ['list', 'read', 'create', 'update', 'remove', 'restore'],
+	...{ touch: 'touched', softDelete: 'deleted' },
+}
+
+const authenticator = {
+	authenticate: ({ headers }: { headers: Readonly<Record<string, unknown>> }): User | null =>
+		typeof headers.user === 'string' ? { id: headers.user } : null,
+}
+
+describe('crud/stamps', (test) => {
+	const wrong: [Partial<CrudOptions>, string][] = [
+		[{ touch: 'touchd' }, 'touch: note has no column touchd: did you mean touched?'],
+		[{ touch: 'title' }, 'touch: title is of type text, not a timestamp'],
+		[{ touch: 'day' }, 'touch: day is of type date, not a timestamp'],
+		[{ touch: 'computed' }, 'touch: computed is written by the store alone'],
+		[
+			{ softDelete: 'touched' },
+			"softDelete: touched can't be null, and is null in records that aren't deleted",
+		],
+		[
+			{ creatable: ['title'], updatable: ['title', 'touched'] },
+			'updatable: touched is the time of the last change, which every change sets',
+		],
+		[{ creatable: ['deleted'] }, 'creatable: deleted is the time of the deletion: allow remove and restore'],
+		[
+			{ softDelete: undefined as never },
+			'allow has restore, which needs softDelete: the column with the time of the deletion',
+		],
+	]
+	for (const [options, message] of wrong) {
+		test(`${JSON.stringify(options)} is refused: ${message}`, () => {
+			try {
+				new CrudHandler(noteModel(), { ...OPTIONS, ...options })
+			} catch (error) {
+				assert.is(error instanceof TypeError && error.message, `CrudHandler: ${message}`)
+				return
+			}
+			assert.unreachable('nothing was thrown')
+		})
+	}
+
+	test('a relation called restore is refused where records can be restored', () => {
+		const other = new CrudHandler(noteModel(), { visible: 'all' })
+		const make = () => new CrudHandler(noteModel(), { ...OPTIONS, relations: { restore: { to: other } } })
+		assert.throws(make, /relations\.restore: POST \/<id>\/restore restores a record: give it another name/)
+	})
+
+	test('without restore, nobody reads deleted records, and the parameter is unknown', async () => {
+		const handler = new CrudHandler(noteModel(), {
+			...{ ...OPTIONS, visible: ['id', 'title'], allow: ['list', 'read', 'remove'] },
+		})
+		const asked = asking({ note: handler })
+		assert.is((await asked.ask('DELETE /note/1')).status, 200)
+		for (const url of ['/note?deleted=only', '/note/1?deleted=only'])
+			assert.match(await asked.said(url), /^400 .*"error":"deleted is not a parameter of /)
+		assert.is((await asked.ask('POST /note/1/restore')).status, 404)
+	})
+
+	test('who may not restore may not read what is deleted', async () => {
+		class Notes extends CrudHandler {
+			override access = { restore: 'user', '*': 'anyone' } as const
+		}
+		const asked = asking({ note: new Notes(noteModel(), OPTIONS) }, { authenticator })
+		assert.is((await asked.ask('DELETE /note/1')).status, 200)
+		for (const request of [
+			'/note?deleted=only',
+			'/note/1?deleted=only',
+			'QUERY /note',
+			'POST /note/1/restore',
+		]) {
+			const more = request.startsWith('Q') ? { body: { deleted: 'only' } } : {}
+			assert.is((await asked.ask(request, more)).status, 401, request)
+			assert.is((await asked.ask(request, { headers: { user: 'ann' }, ...more })).status, 200, request)
+		}
+	})
+
+	test('a model that does not take NOW gets the time of this process', async () => {
+		const given: unknown[] = []
+		class Old extends Passing {
+			override create(...[values, selection]: Parameters<Model['create']>) {
+				given.push(values.touched)
+				return super.create(values, selection)
+			}
+			override update(...[id, changes, selection, guard]: Parameters<Model['update']>) {
+				given.push(changes.touched, changes.deleted)
+				return super.update(id, changes, selection, guard)
+			}
+		}
+		const asked = asking({ note: new CrudHandler(new Old(noteModel()), OPTIONS) })
+		await asked.ask('POST /note', { body: { title: 'b' } })
+		await asked.ask('DELETE /note/1')
+		assert.is(given.length, 3)
+		for (const time of given)
+			assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 600_000, String(time))
+	})
+
+	test('an overridden restore() is called, and remove() as always', async () => {
+		class Notes extends CrudHandler {
+			override async restore(id: string) {
+				const record = await super.restore(id)
+				return { again: record.value() }
+			}
+		}
+		const asked = asking({ note: new Notes(noteModel(), { ...OPTIONS, visible: ['title', 'deleted'] }) })
+		assert.match(await asked.said('DELETE /note/1'), /^200 .*"title":"a","deleted":"20/)
+		assert.is(
+			await asked.said('POST /note/1/restore'),
+			'200 {"success":true,"data":{"again":{"title":"a","deleted":null}}}',
+		)
+	})
+})
