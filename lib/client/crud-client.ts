@@ -250,6 +250,14 @@ export class CrudClient<
 		return this.record<F, I>('DELETE', of, undefined, options)
 	}
 
+	/** Restores a deleted record, where the server keeps those, and returns it. `POST /blog/article/5/restore` */
+	restore<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
+		of: RecordOrId<T>,
+		options?: ChangeOptions<T, R, F, I>,
+	): Promise<Selected<T, R, F, I>> {
+		return this.record<F, I>('POST', of, undefined, options, '/restore')
+	}
+
 	/**
 	 * The records of a relation of one record, as a list of their own, or the one. The request for them is made by the
 	 * methods of what is returned.
@@ -281,15 +289,25 @@ export class CrudClient<
 		of: RecordOrId<T> | typeof NO_ID,
 		body: unknown,
 		options: ChangeOptions<T, R, F, I> & CreateOptions<T, R, F, I> = {},
+		below = '',
 	): Promise<Selected<T, R, F, I>> {
-		const own = method === 'GET' ? [] : [method === 'POST' ? 'idempotencyKey' : 'ifMatch']
+		const own = method === 'GET' ? [] : [of === NO_ID ? 'idempotencyKey' : 'ifMatch']
 		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', 'include', ...own])
 		const { fields, include, ifMatch, idempotencyKey, ...rest } = options
 		const id = of === NO_ID ? undefined : idOf(of, this.key)
 		const path = of === NO_ID ? this.url : `${this.url}/${segmentOf(id)}`
-		const url = path + selectionText({ fields, include })
+		const selection = selectionText({ fields, include })
+		const url = path + selection
 		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
-		const call = { ...rest, method, url, body, conditions, idempotencyKey: checkedKey(idempotencyKey) }
+		const target = path + below + selection
+		const call = {
+			...rest,
+			method,
+			url: target,
+			body,
+			conditions,
+			idempotencyKey: checkedKey(idempotencyKey),
+		}
 		try {
 			const { data, response } = await send(call, this.settings)
 			const { headers } = response

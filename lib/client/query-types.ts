@@ -111,6 +111,8 @@ export interface SelectionQuery<T, R = NoRelations> {
 	readonly filter?: Filter<T, R> | undefined
 	/** Words, each of which must be in at least one searchable field; case is ignored. */
 	readonly search?: string | undefined
+	/** Deleted records instead of the others, where the server keeps them for those who may restore them. @default the others */
+	readonly deleted?: 'only' | undefined
 }
 
 /**

@@ -13,7 +13,7 @@ import { inputSchema, orNull } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { idSchema, shownKey } from './id-schema.ts'
 import type { CrudOperation } from './options.ts'
-import { listParameters, recordParameters } from './parameter-shapes.ts'
+import { listParameters, readParameters, recordParameters } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { pluralOf, recordSchema, titleOf, typeName, wordsOf } from './record-schema.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
@@ -33,7 +33,7 @@ export function crudShape(
 	const common = {
 		summary: summaryOf(plan, operation),
 		params: operation === 'list' || operation === 'create' ? [] : [idSchema(facts)],
-		query: operation === 'list' ? listParameters(plan) : recordParameters(plan),
+		query: queryOf(plan, operation),
 		answer: answerOf(facts, operation),
 		headers: preconditionHeaders(plan, operation),
 		refusals: refusalsOf(facts, operation),
@@ -129,6 +129,11 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 	}
 }
 
+function queryOf(plan: CrudPlan, operation: CrudOperation): Shape['query'] {
+	if (operation === 'list') return listParameters(plan)
+	return operation === 'read' ? readParameters(plan) : recordParameters(plan)
+}
+
 /** The headers of conditional requests that have an effect (RFC 9110 §13). */
 function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[] {
 	// `If-None-Match: *` requires that the key isn't taken.
@@ -141,13 +146,14 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): number[] {
 	const isWrite = operation !== 'list' && operation !== 'read'
 	const hasId = operation !== 'list' && operation !== 'create'
+	const hasValues = isWrite && operation !== 'remove' && operation !== 'restore'
 	return [
 		// For a write that would leave the scope.
-		...(isScoped && isWrite && operation !== 'remove' ? [403] : []),
+		...(isScoped && hasValues ? [403] : []),
 		...(hasId ? [404] : []),
 		...(isWrite ? [409] : []),
 		...(isWrite && preconditionHeaders(plan, operation).length > 0 ? [412] : []),
-		...(isWrite && operation !== 'remove' ? [422] : []),
+		...(hasValues ? [422] : []),
 	]
 }
 

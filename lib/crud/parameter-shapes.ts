@@ -16,7 +16,7 @@ export function listParameters(plan: CrudPlan): ParameterShape[] {
 	const parameters = [
 		...pageParameters(plan),
 		...sortParameters(plan),
-		...recordParameters(plan),
+		...readParameters(plan),
 		...searchParameters(plan),
 		...filterParameters(plan),
 	]
@@ -26,6 +26,16 @@ export function listParameters(plan: CrudPlan): ParameterShape[] {
 /** The parameters of an operation on one record; a list has them, too. */
 export function recordParameters(plan: CrudPlan): ParameterShape[] {
 	return [fieldsParameter(plan), ...includeParameters(plan)]
+}
+
+/** The parameters of a read. */
+export function readParameters(plan: CrudPlan): ParameterShape[] {
+	const isRestored = plan.parameters.includes('deleted')
+	const schema: JsonSchema = { type: 'string', enum: ['only'] }
+	const deleted = isRestored
+		? [parameter('deleted', schema, 'Deleted records, for those who may restore them', {})]
+		: []
+	return [...recordParameters(plan), ...deleted]
 }
 
 function parameter(

@@ -1,7 +1,7 @@
 /** `CrudClient` against `CrudHandler`, over a socket. */
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, type ListQuery } from '../../lib/client/index.ts'
-import { CrudHandler, MemoryModel } from '../../lib/index.ts'
+import { CrudHandler, createServer, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 
@@ -317,3 +317,42 @@ describe('client and CrudHandler: without envelope', (test) => {
 function show(query: object): string {
 	return JSON.stringify(query, (_name, value) => (typeof value === 'bigint' ? `${value}n` : value))
 }
+
+describe('client: deleted records', (test) => {
+	test('restore, and lists of deleted records', async () => {
+		const model = new MemoryModel('note', {
+			key: 'id',
+			fields: {
+				id: 'integer',
+				text: 'text',
+				deleted: { type: 'timestamp', nullable: true },
+				version: 'integer',
+			},
+			rows: [
+				{ text: 'a', version: 1 },
+				{ text: 'b', version: 1 },
+			],
+		})
+		const handler = new CrudHandler(model, {
+			...{ visible: ['id', 'text'], softDelete: 'deleted', version: 'version' },
+			allow: ['list', 'read', 'remove', 'restore'],
+		})
+		const server = createServer({ 'api/note': handler })
+		const { url } = await server.listen(0, '127.0.0.1')
+		try {
+			const notes = new CrudClient<{ id: number; text: string }>('note', `${url}/api`)
+			const note = await notes.get(1)
+			await notes.delete(note)
+			assert.equal((await notes.list({ deleted: 'only' })).data, [{ id: 1, text: 'a' }])
+			assert.is(await notes.count({ deleted: 'only' }), 1)
+			assert.equal((await failureOf(notes.restore(1, { ifMatch: '"1"' }))).status, 412)
+			assert.equal(await notes.restore(1, { fields: ['text'] }), { text: 'a' })
+			assert.is((await failureOf(notes.restore(2))).status, 404)
+			const again = await notes.get(1)
+			await notes.delete(again)
+			assert.is((await failureOf(notes.restore(again))).status, 412)
+		} finally {
+			await server.close()
+		}
+	})
+})
