@@ -1,7 +1,9 @@
 /** What the caller may access, so that pages show only that. */
-import type { Authenticator, User } from '../auth/authenticator.ts'
+import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
+import { type Guard, guardOf, type Use } from '../crud/relations/access.ts'
+import { relatedUse } from '../crud/relations/shown.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { authenticateAsGuess } from '../pipeline/enforce-limits.ts'
@@ -49,13 +51,29 @@ export class Caller {
 		this.#wasCalled = exchange.action !== undefined && exchange.mount?.authenticator === authenticator
 	}
 
-	/** Whether the caller has the access that an action declares; false if the action has another authenticator. */
-	async may(mount: Mount, { access }: Action): Promise<boolean> {
+	/**
+	 * Whether the caller has the access that an action declares, and for one on related records that of the other handler;
+	 * false with another authenticator.
+	 */
+	async may(mount: Mount, { access, name }: Pick<Action, 'access' | 'name'>): Promise<boolean> {
+		const { authenticator, acl } = mount
+		if (!(await this.#passes({ access, authenticator, acl }, mount))) return false
+		const use = relatedUse(mount.handler, name)
+		return use === undefined || this.mayUse(use, mount)
+	}
+
+	/** Whether the caller may use an operation of another handler through relations of this one. */
+	async mayUse(use: Use, mount: Mount): Promise<boolean> {
+		if (!use.to.allow.has(use.operation)) return false
+		return this.#passes(guardOf(use, this.#exchange.app), mount)
+	}
+
+	async #passes({ access, authenticator, acl }: Guard, mount: Mount): Promise<boolean> {
 		if (!access.user) return true
-		if (mount.authenticator === undefined || mount.authenticator !== this.#authenticator) return false
-		this.#user ??= this.#authenticate(mount, mount.authenticator)
+		if (authenticator === undefined || authenticator !== this.#authenticator) return false
+		this.#user ??= this.#authenticate(mount, authenticator)
 		const user = await this.#user
-		return user !== null && access.resources.every((resource) => allows(mount, user, resource))
+		return user !== null && access.resources.every((resource) => allows(acl, user, resource))
 	}
 
 	/** The caller's id, if an authenticator has identified it. */
@@ -97,7 +115,7 @@ function logFailure(exchange: Exchange, error: unknown): void {
 }
 
 /** The ACL is the program's code: if it throws, nothing is allowed. */
-function allows({ acl }: Mount, user: User, resource: string): boolean {
+function allows(acl: Acl | undefined, user: User, resource: string): boolean {
 	try {
 		return acl?.allows(user, resource) === true
 	} catch {

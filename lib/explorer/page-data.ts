@@ -15,6 +15,8 @@ export interface PageData {
 	readonly operations: readonly OperationData[]
 	/** URL template of a list's records: `/blog/articles/{id}`, or `/tags/{article},{tag}`, with fields of the record. */
 	readonly recordPath: string | undefined
+	/** What the records at this path are related to, as far as the caller may use it. */
+	readonly relations: readonly RelationData[]
 	readonly map: MapData | undefined
 	/** Handler paths; texts that begin with one become links. */
 	readonly roots: readonly string[]
@@ -37,6 +39,8 @@ export interface AnswerData {
 
 export interface OperationData {
 	readonly method: string
+	/** Its path, if it isn't the page's own. */
+	readonly url?: string
 	/** The declared summary, or else the name of the handler's method; empty for `_default`. */
 	readonly summary: string
 	/** Whether the caller may use it. If not, the other fields are empty. */
@@ -48,6 +52,46 @@ export interface OperationData {
 	readonly isStreaming: boolean
 	/** Whether it returns a page of a list. */
 	readonly isPage: boolean
+}
+
+/** A relation of the records at a path. */
+export interface RelationData {
+	readonly name: string
+	/** The fields with the key of the related record, each with that record's own field; empty if there are none. */
+	readonly by: readonly (readonly [own: string, other: string])[]
+	/** As {@link PageData.recordPath}, of the related records; `undefined` if the caller can't open them. */
+	readonly path: string | undefined
+	/** The field with the name of a related record. */
+	readonly label: string | undefined
+	/** Where values for `by` are found by typing. */
+	readonly choice: ChoiceData | undefined
+	/** For a relation to many, on the page of a record. */
+	readonly list: RelatedListData | undefined
+}
+
+/** A list that finds records by what is typed. */
+export interface ChoiceData {
+	readonly url: string
+	/** The parameter with the text: `search`, `name[icontains]`. */
+	readonly parameter: string
+}
+
+/** The related records of one record. */
+export interface RelatedListData {
+	/** `/articles/7/comments`. */
+	readonly url: string
+	/** Number of records in a page. */
+	readonly limit: number
+	/** The fields of their foreign key to the page's record. */
+	readonly back: readonly string[]
+	/** Their fields whose values, joined by commas, identify them. */
+	readonly key: readonly string[]
+	/** Their own relations to one record. */
+	readonly relations: readonly RelationData[]
+	/** `undefined` if the caller can't create one here. */
+	readonly create: OperationData | undefined
+	/** How records are tied; `undefined` if the caller can't tie and untie them. */
+	readonly tie: { readonly choice: ChoiceData | undefined } | undefined
 }
 
 export interface MapData {

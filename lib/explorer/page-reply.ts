@@ -14,6 +14,7 @@ import { documentOf } from './document.ts'
 import { mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
+import { relationsAt } from './relations.ts'
 
 /** Makes the page; consumes the reply's body. */
 export async function pageOf(exchange: Exchange, mounts: MountTree, reply: Reply): Promise<Reply> {
@@ -57,13 +58,16 @@ async function dataOf(
 	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || hasBelow))
 	const caller = new Caller(exchange, authenticatorFor(exchange, mounts, place, hasMap))
 	const operations = await operationsAt(exchange, place, caller, answer?.status ?? 200)
+	const isFound = answer !== undefined && answer.status < 400
+	const { relations, recordPath } = await relationsAt(exchange, mounts, place, caller, isFound)
 	const map = hasMap ? await mapOf(mounts, place, caller) : undefined
 	return {
 		url: place.url,
 		crumbs: crumbsOf(mounts, place),
 		answer,
 		operations,
-		recordPath: await recordPathAt(exchange, place, caller),
+		recordPath: recordPath ?? (await recordPathAt(exchange, place, caller)),
+		relations,
 		map,
 		roots: await rootsOf(mounts, place, caller),
 		user: await caller.name(),

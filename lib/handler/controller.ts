@@ -91,6 +91,7 @@ export class Controller implements HandlerController {
 				: this.#viewsOfFactory(path, factory)
 		const mount: Mount = {
 			path: segments,
+			handler: instance,
 			name,
 			table,
 			routes,

@@ -13,6 +13,8 @@ import type { MountedEndpoint } from './endpoints.ts'
 
 /** One handler at one path. */
 export interface Mount extends MountFacts {
+	/** The handler itself, for descriptions; requests use its views. */
+	readonly handler: object
 	/** `undefined` without custom routes. */
 	readonly routes: RouteTable<Action> | undefined
 	readonly table: LookupTable

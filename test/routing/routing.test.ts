@@ -11,6 +11,7 @@ import { describe } from '../helpers/describe.ts'
 function mount(...path: string[]): Mount {
 	return {
 		path,
+		handler: {},
 		name: path.join('/'),
 		view: () => ({}),
 		routes: new RouteTable(),

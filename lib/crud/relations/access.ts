@@ -5,7 +5,7 @@
 import type { Acl, Authenticator, User } from '../../auth/authenticator.ts'
 import { attached } from '../../base/attached.ts'
 import { RestError } from '../../base/error.ts'
-import type { AccessRules } from '../../exchange/action.ts'
+import type { AccessRule, AccessRules } from '../../exchange/action.ts'
 import type { App } from '../../exchange/app.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RestHandler } from '../../handler/handler.ts'
@@ -158,15 +158,13 @@ export class RelatedAccess {
 	}
 
 	async #check(use: Use): Promise<void> {
-		const { handler, to, operation } = use
+		const { to, operation } = use
 		if (!to.allow.has(operation)) throw new RestError('forbidden')
-		const guarded = handler as Guarded // as in `view`
-		const rule = ruleOf(guarded, to, operation, this.#exchange.app)
-		if (!rule.user) return
+		const { access, authenticator, acl } = guardOf(use, this.#exchange.app)
+		if (!access.user) return
 		const user = await this.#userOf(use)
-		if (user === null) throw unauthorized(authenticatorOf(guarded, this.#exchange.app))
-		const acl = guarded.acl ?? this.#exchange.app.acl
-		for (const resource of rule.resources)
+		if (user === null) throw unauthorized(authenticator)
+		for (const resource of access.resources)
 			if (acl?.allows(user, resource) !== true) throw new RestError('forbidden')
 	}
 
@@ -261,6 +259,23 @@ function ruleOf(
 		authenticator: authenticator ?? guards.authenticator,
 		acl: acl ?? guards.acl,
 	})
+}
+
+/** Who may use an operation of a handler, as its mount would say, and who can tell. */
+export interface Guard {
+	readonly authenticator: Authenticator | undefined
+	readonly acl: Acl | undefined
+	readonly access: AccessRule
+}
+
+/** @param guards the server's */
+export function guardOf({ handler, to, operation }: Use, guards: Guards): Guard {
+	const guarded = handler as Guarded // a CrudHandler, checked by `links.ts`
+	return {
+		authenticator: authenticatorOf(guarded, guards),
+		acl: guarded.acl ?? guards.acl,
+		access: ruleOf(guarded, to, operation, guards),
+	}
 }
 
 /**
