@@ -172,9 +172,9 @@ export async function visit(
 }
 
 /** Gives the page a token. */
-export async function useToken(page: Page): Promise<void> {
+export async function useToken(page: Page, token = TOKEN): Promise<void> {
 	await page.getByRole('button', { name: 'Credentials' }).click()
-	await page.getByLabel('Token').fill(TOKEN)
+	await page.getByLabel('Token').fill(token)
 	await page.getByRole('button', { name: 'Use token' }).click()
 	await page.getByText('as ruth').waitFor()
 }

@@ -18,7 +18,8 @@ export const LIBRARIAN: string = token
 /** The name of an author. */
 export const HOSTILE = '<script>document.title="owned"</script>'
 
-class Notes extends CrudHandler {
+/** For users only. */
+class Closed extends CrudHandler {
 	override access: AccessRules = { '*': 'user' }
 }
 
@@ -121,20 +122,21 @@ export function library(): Server {
 		...{ visible: ['id', 'born', 'name'], searchable: ['name'], limit: 10 },
 		relations: { written: { to: () => articles, by: 'authorId', limit: 2 } },
 	})
+	const editors = new Closed(author, { visible: ['id', 'name'], searchable: ['name'] })
 	const shelves = new CrudHandler(shelf, { visible: 'all' })
 	const comments = new Comments(comment, {
 		...{ visible: ['id', 'articleId', 'text', 'authorId'], creatable: ['articleId', 'text', 'authorId'] },
 		...{ allow: ['list', 'read', 'create'], rules: { text: [{ min: 3 }] } },
 		relations: { author: { to: authors }, article: { to: () => articles } },
 	})
-	const notes = new Notes(note, { visible: ['text'], relations: { about: { to: () => articles } } })
+	const notes = new Closed(note, { visible: ['text'], relations: { about: { to: () => articles } } })
 	const tags = new CrudHandler(tag, { visible: 'all', searchable: ['name'] })
 	const fields = ['title', 'authorId', 'editorId', 'room', 'place']
 	const articles: CrudHandler = new Articles(article, {
 		...{ visible: ['id', ...fields], updatable: fields, searchable: ['title'], allow },
 		relations: {
 			author: { to: authors, by: 'authorId' },
-			editor: { to: authors, by: 'editorId' },
+			editor: { to: editors, by: 'editorId' },
 			shelf: { to: shelves },
 			comments: { to: comments, limit: 5 },
 			notes: { to: notes },
@@ -153,6 +155,7 @@ export function library(): Server {
 			'v2/comments': comments,
 			tags,
 			shelves,
+			editors,
 		},
 		{ explorer: true, authenticator, acl, logger: new Log(), graceTimeoutSeconds: 0.1 },
 	)

@@ -1,8 +1,8 @@
 /** The forms for the methods of this path other than reading it, and a list of those that need credentials. */
 import type { OperationData } from '../page-data.ts'
-import { contentOf } from './answer-view.ts'
-import type { App } from './app.ts'
+import { type App, keyOf } from './app.ts'
 import { bodyForm } from './body-form.ts'
+import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, labelled, link, onSubmit, requiredMark } from './dom.ts'
 import { pathOf } from './path.ts'
@@ -61,16 +61,17 @@ export function methodBadge(method: string): HTMLElement {
 }
 
 function operationCard(app: App, operation: OperationData, isOpen: boolean): HTMLElement {
+	const key = keyOf(operation)
 	const summary = el(
 		'summary',
-		{ 'data-key': `operation ${operation.method}` },
+		{ 'data-key': `operation ${key}` },
 		methodBadge(operation.method),
 		el('span', {}, operation.summary),
 	)
-	const open = app.expanded.get(operation.method) ?? (isOpen || app.drafts.has(operation.method))
+	const open = app.expanded.get(key) ?? (isOpen || app.drafts.has(key))
 	const card = el('details', { class: 'card operation', open }, summary, formFor(app, operation))
 	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is created open.
-	summary.addEventListener('click', () => app.expanded.set(operation.method, !card.open))
+	summary.addEventListener('click', () => app.expanded.set(key, !card.open))
 	return card
 }
 
@@ -81,19 +82,20 @@ function formFor(app: App, operation: OperationData): HTMLElement {
 	if (method === 'PUT' && !hasWholeRecord(app)) return wholeRecordHint(app)
 	const { answer } = app.data
 	const isChange = (method === 'PATCH' || method === 'PUT') && answer !== undefined && answer.status < 400
-	const record = isChange ? contentOf(answer).data : undefined
+	const record = isChange ? shownContent(app).data : undefined
 	return bodyForm(app, operation, record, (body, form) => void submit(app, operation, body, form)).element
 }
 
 /** Whether the page shows all that GET returns at this path: a PUT form made from less would lose fields. */
-function hasWholeRecord({ data, url }: App): boolean {
+function hasWholeRecord(app: App): boolean {
+	const { data, url } = app
 	const { answer, operations } = data
 	const isReadable = operations.some(({ method, isAllowed }) => method === 'GET' && isAllowed)
 	if (!isReadable || answer === undefined) return true
 	const { status, note } = answer
 	// A temporary failure: the record is unknown.
 	if (status === 429 || status >= 500) return false
-	return url === pathOf(url) && note === undefined && contentOf(answer).data !== undefined
+	return url === pathOf(url) && note === undefined && shownContent(app).data !== undefined
 }
 
 /** Instead of a PUT form that would lose fields. */
@@ -166,7 +168,7 @@ function confirmDialog(app: App, onConfirm: () => void): { dialog: HTMLDialogEle
 	})
 	dialog.append(
 		el('h2', { id: 'delete-title' }, 'Delete this for good?'),
-		el('p', { class: 'path' }, app.urlFor('DELETE')),
+		el('p', { class: 'path' }, app.urlFor({ method: 'DELETE' })),
 		el('div', { class: 'form-foot' }, cancel, confirm),
 	)
 	const open = () => {

@@ -1,32 +1,21 @@
 /** Shows the answer to a request: its status, and its body as a table, as fields or as JSON, or its headers. */
 import type { AnswerData } from '../page-data.ts'
 import type { App, View } from './app.ts'
+import { problemsIn, shownContent } from './content.ts'
 import { curlBox } from './curl-box.ts'
 import { button, type Child, el, link } from './dom.ts'
-import { isList, isRecord, type JsonValue, parseJson } from './json-value.ts'
+import { isList, isRecord, type JsonValue } from './json-value.ts'
 import { featuresOf, type ListFeatures } from './list-query.ts'
 import { listTools, pager } from './list-tools.ts'
 import { isPath } from './path.ts'
+import { pageNames } from './related-names.ts'
 import { tableView, truncationNote } from './table.ts'
 import { jsonView, wholeValue } from './value-view.ts'
 
 const MAX_FIELDS = 1_000
 
-/** The value of an answer, without its envelope. */
-export interface Content {
-	readonly data: JsonValue | undefined
-	readonly meta: JsonValue | undefined
-}
-
-export function contentOf({ body, status }: Pick<AnswerData, 'body' | 'status'>): Content {
-	const whole = parseJson(body)
-	if (!isRecord(whole) || status >= 400) return { data: whole, meta: undefined }
-	const isEnveloped = whole.get('success') === true && whole.has('data')
-	return isEnveloped ? { data: whole.get('data'), meta: whole.get('meta') } : { data: whole, meta: undefined }
-}
-
 export function answerView(app: App, answer: AnswerData): HTMLElement {
-	const { data, meta } = contentOf(answer)
+	const { data, meta } = shownContent(app)
 	const operation = app.data.operations.find(({ method }) => method === 'GET')
 	const features = featuresOf(operation?.query ?? [])
 	const plain = answer.status < 400 ? plainView(app, data, features) : errorView(app, answer, data)
@@ -45,7 +34,7 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 		isPages && listTools(app, features),
 		...viewParts(app, answer, view, plain),
 		isList(data) && isPages && pager(app, data.length, meta, features),
-		curlBox(app, { method: 'GET', body: undefined, headers: [] }),
+		curlBox(app, { target: { method: 'GET' }, body: undefined, headers: [] }),
 	)
 }
 
@@ -77,13 +66,16 @@ function plainView(app: App, data: JsonValue | undefined, features: ListFeatures
 		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
 		return tableView(app, data, features)
 	}
-	return isRecord(data) && data.size > 0 ? fieldsView(data, app.data.roots) : undefined
+	return isRecord(data) && data.size > 0 ? fieldsView(app, data) : undefined
 }
 
-function fieldsView(record: ReadonlyMap<string, JsonValue>, roots: readonly string[]): HTMLElement {
+function fieldsView(app: App, record: ReadonlyMap<string, JsonValue>): HTMLElement {
+	const names = pageNames(app)
+	const shown = (name: string, value: JsonValue) =>
+		(names.relationBy(name) && names.cell(name, record)) ?? wholeValue(value, app.data.roots)
 	const items = [...record]
 		.slice(0, MAX_FIELDS)
-		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, wholeValue(value, roots))))
+		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, shown(name, value))))
 	const list = el('dl', { class: 'fields' }, ...items)
 	return record.size <= MAX_FIELDS ? list : el('div', {}, list, truncationNote(MAX_FIELDS, record.size))
 }
@@ -113,21 +105,6 @@ function credentialsHint({ session, data }: App): string {
 	return hasSome
 		? 'The credentials that were sent aren’t enough: use others.'
 		: 'Use “Credentials” above to send some.'
-}
-
-/** A problem with a field or a parameter, from an answer's `details`. */
-export interface Problem {
-	readonly field: string
-	readonly message: string
-}
-
-export function problemsIn(data: JsonValue | undefined): Problem[] {
-	const details = isRecord(data) ? data.get('details') : undefined
-	if (!isList(details)) return []
-	return details.flatMap((one) => {
-		const [field, message] = isRecord(one) ? [one.get('field'), one.get('message')] : []
-		return typeof message === 'string' ? [{ field: typeof field === 'string' ? field : '', message }] : []
-	})
 }
 
 function headersView(answer: AnswerData): HTMLElement {

@@ -1,5 +1,5 @@
 /** `App`: the state of the page (data, credentials, form drafts) and its navigation. */
-import type { AnswerData, PageData } from '../page-data.ts'
+import type { AnswerData, OperationData, PageData } from '../page-data.ts'
 import type { Body } from './curl.ts'
 import { isPath, pathOf } from './path.ts'
 import { ANONYMOUS, type Session } from './session.ts'
@@ -34,14 +34,22 @@ interface GoOptions {
 	readonly keepsNotice?: boolean
 }
 
+/** An operation: its method, and its path if it isn't the page's. */
+export type Target = Pick<OperationData, 'method' | 'url'>
+
+/** Tells an operation from the others of the page. */
+export function keyOf({ method, url = '' }: Target): string {
+	return method + url
+}
+
 export class App {
 	data: PageData
 	session: Session = ANONYMOUS
 	/** The view that was last chosen. */
 	view: View = 'plain'
-	/** Input that wasn't sent yet, by method. */
+	/** Input that wasn't sent yet, by {@link keyOf}. */
 	readonly drafts = new Map<string, Draft>()
-	/** Whether the user has opened or closed a form, by method. */
+	/** Whether the user has opened or closed a form, by {@link keyOf}. */
 	readonly expanded = new Map<string, boolean>()
 	/**
 	 * Path and query of the page that is shown, to which its forms are sent. Not the browser's address, which may already
@@ -50,6 +58,8 @@ export class App {
 	url = address()
 	/** The number of the current navigation, which changes when another one starts. */
 	navigation = 0
+	/** What was made of the page's data. */
+	readonly #made = new Map<string, unknown>()
 	readonly #render: (app: App) => void
 
 	constructor(data: PageData, render: (app: App) => void) {
@@ -57,28 +67,34 @@ export class App {
 		this.#render = render
 	}
 
+	/** A value that is made once for the page's data, however often the page is rendered. */
+	once<T>(key: string, make: () => T): T {
+		if (!this.#made.has(key)) this.#made.set(key, make())
+		return this.#made.get(key) as T // made by the same `make`
+	}
+
 	/** The number of history entries of this page before the current one. */
 	get steps(): number {
 		return historyNumber('steps')
 	}
 
-	/** The URL of a method: only GET has the query, because the conditions of a list mean nothing to a write. */
-	urlFor(method: string): string {
-		return method === 'GET' ? this.url : pathOf(this.url)
+	/** The URL of an operation: only GET has the query, because the conditions of a list mean nothing to a write. */
+	urlFor({ method, url }: Target): string {
+		return url ?? (method === 'GET' ? this.url : pathOf(this.url))
 	}
 
 	/**
 	 * Content-Type of a body, and If-Match for a change, so that it doesn't overwrite another user's. A weak ETag is left
 	 * out, because it never matches (RFC 9110 §13.1.1).
 	 */
-	headersFor(method: string, body: Body | undefined): [name: string, value: string][] {
+	headersFor({ method, url }: Target, body: Body | undefined): [name: string, value: string][] {
 		const tag = headerIn(this.data.answer?.headers, 'etag')
 		const isGuarded = tag !== undefined && !tag.startsWith('W/') && method !== 'POST' && method !== 'QUERY'
 		const headers: [string, string][] = []
 		if (typeof body === 'string') headers.push(['Content-Type', 'application/json'])
 		// For a form, the browser sets the type with its boundary.
 		else if (body instanceof File) headers.push(['Content-Type', body.type || 'application/octet-stream'])
-		if (isGuarded) headers.push(['If-Match', tag])
+		if (isGuarded && url === undefined) headers.push(['If-Match', tag])
 		return headers
 	}
 
@@ -121,6 +137,7 @@ export class App {
 		}
 		this.url = found.url
 		this.data = found.data
+		this.#made.clear()
 		if (!keepsNotice) this.notify(announcement)
 		this.render()
 		if (isElsewhere) scrollTo(0, historyNumber('top'))

@@ -1,8 +1,8 @@
 /** A form for a request body, entered as fields, as JSON or as a file. */
 import type { OperationData } from '../page-data.ts'
 import { prettyJson } from '../pretty-json.ts'
-import type { Problem } from './answer-view.ts'
-import type { App, BodyMode, FileDraft } from './app.ts'
+import { type App, type BodyMode, type FileDraft, keyOf } from './app.ts'
+import type { Problem } from './content.ts'
 import type { Body } from './curl.ts'
 import { copyButton, lineFor } from './curl-box.ts'
 import { button, el, onSubmit } from './dom.ts'
@@ -34,7 +34,7 @@ export function bodyForm(
 	record: JsonValue | undefined,
 	send: (body: Body | undefined, form: BodyForm) => void,
 ): BodyForm {
-	const prefix = operation.method.toLowerCase()
+	const prefix = prefixOf(operation)
 	const form = formOf(app, operation, prefix, record)
 	const alert = el('div', { class: 'alert', role: 'alert' })
 	const element = el(
@@ -82,6 +82,12 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	const form: Form = { app, operation, controls, raw, file, modes: all, mode: all[0] ?? 'json' }
 	restoreDraft(form)
 	return form
+}
+
+/** Begins the ids of a form's controls: `post`, or `post-comments` below a record. */
+function prefixOf({ method, url }: OperationData): string {
+	const below = url === undefined ? '' : `-${url.split('/').at(-1)}`
+	return method.toLowerCase() + below
 }
 
 /** Whether the body may be any bytes: it is read as a stream, or isn't declared. */
@@ -158,7 +164,7 @@ function jsonOf({ operation, controls }: Form): string {
 function curlOf(form: Form): string {
 	const { app, operation } = form
 	const body = bodyOf(form)
-	return lineFor(app, { method: operation.method, body, headers: app.headersFor(operation.method, body) })
+	return lineFor(app, { target: operation, body, headers: app.headersFor(operation, body) })
 }
 
 function showProblems(
@@ -198,11 +204,11 @@ function saveDraft({ app, operation, controls, raw, file, mode }: Form): void {
 		const text = draft()
 		if (text !== undefined) fields.set(spec.name, text)
 	}
-	app.drafts.set(operation.method, { mode, fields, json: raw.value, file: file?.draft() })
+	app.drafts.set(keyOf(operation), { mode, fields, json: raw.value, file: file?.draft() })
 }
 
 function restoreDraft(form: Form): void {
-	const draft = form.app.drafts.get(form.operation.method)
+	const draft = form.app.drafts.get(keyOf(form.operation))
 	if (draft === undefined) return
 	for (const { spec, restore } of form.controls) {
 		const text = draft.fields.get(spec.name)

@@ -1,14 +1,16 @@
 /** Shows a request as a curl command, with a button that copies it. */
-import type { App } from './app.ts'
+import type { App, Target } from './app.ts'
 import { type CurlRequest, curlLine } from './curl.ts'
 import { button, el } from './dom.ts'
 
-type RequestParts = Pick<CurlRequest, 'method' | 'body' | 'headers'>
+interface RequestParts extends Pick<CurlRequest, 'body' | 'headers'> {
+	readonly target: Target
+}
 
-export function lineFor(app: App, request: RequestParts): string {
+export function lineFor(app: App, { target, body, headers }: RequestParts): string {
 	return curlLine({
-		...request,
-		url: location.origin + app.urlFor(request.method),
+		...{ method: target.method, body, headers },
+		url: location.origin + app.urlFor(target),
 		hasToken: app.session.kind === 'bearer',
 	})
 }

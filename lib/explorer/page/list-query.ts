@@ -9,6 +9,7 @@ export interface ListFeatures {
 	readonly hasSearch: boolean
 	readonly hasCount: boolean
 	readonly hasLimit: boolean
+	readonly hasInclude: boolean
 	readonly sortable: ReadonlySet<string>
 	/** Operators by field; the empty one is plain equality. */
 	readonly filters: ReadonlyMap<string, readonly string[]>
@@ -45,6 +46,7 @@ export function featuresOf(query: readonly ParameterShape[]): ListFeatures {
 		hasSearch: query.some(({ role }) => role === 'search'),
 		hasCount: query.some(({ name }) => name === 'count'),
 		hasLimit: query.some(({ name }) => name === 'limit'),
+		hasInclude: query.some(({ role }) => role === 'include'),
 		sortable: sortableOf(query.find(({ role }) => role === 'sort')),
 		filters,
 	}
@@ -89,6 +91,17 @@ export function withParameter(url: string, name: string, value: string): string 
 		const others = pairs.filter(([other]) => other !== name)
 		return value === '' ? others : [...others, [name, value]]
 	})
+}
+
+/** The URL of a list with these parameters; without those that are empty. */
+export function asking(url: string, parameters: Readonly<Record<string, string>>): string {
+	return `${url}?${new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''))}`
+}
+
+/** The URL of the same records with other fields. */
+export function askingFor(url: string, fields: readonly string[]): string {
+	const others = pairsOf(url).filter(([name]) => name !== 'fields' && name !== 'include' && name !== 'count')
+	return `${pathOf(url)}?${new URLSearchParams([...others, ['fields', fields.join()]])}`
 }
 
 export function parameterOf(url: string, name: string): string {

@@ -18,14 +18,16 @@ import {
 const LIMITS = ['10', '25', '50', '100']
 
 export function listTools(app: App, features: ListFeatures): HTMLElement | undefined {
-	const { hasSearch, filters } = features
-	if (!hasSearch && filters.size === 0) return undefined
+	const { hasSearch, hasInclude, filters } = features
+	const hasRelations = hasInclude && app.data.relations.length > 0
+	if (!hasSearch && filters.size === 0 && !hasRelations) return undefined
 	const conditions = conditionsOf(app.url, features)
 	return el(
 		'div',
 		{ class: 'tools' },
 		hasSearch && searchForm(app),
 		filters.size > 0 && filterForm(app, filters),
+		hasRelations && includeChoice(app),
 		conditions.length > 0 &&
 			el('ul', { class: 'chips', 'aria-label': 'Conditions' }, ...conditions.map((one) => chip(app, one))),
 	)
@@ -71,6 +73,31 @@ function filterForm(app: App, filters: ListFeatures['filters']): HTMLElement {
 		const announcement = `Filtered by ${field.value}`
 		void app.go(withCondition(app.url, field.value, operator.value, text), { announcement })
 	})
+}
+
+/** Which related records are included; nothing for an `include` in JSON, which has more than names. */
+function includeChoice(app: App): HTMLElement | undefined {
+	const current = parameterOf(app.url, 'include')
+	if (current.startsWith('{')) return undefined
+	const included = current === '' ? [] : current.split(',')
+	const buttons = app.data.relations.map(({ name }) => {
+		const isOn = included.includes(name)
+		return button(
+			name,
+			{ class: 'small', 'aria-pressed': String(isOn), 'data-key': `include ${name}` },
+			() => {
+				const names = isOn ? included.filter((one) => one !== name) : [...included, name]
+				const announcement = isOn ? `${name} not included` : `${name} included`
+				void app.go(withParameter(app.url, 'include', names.join()), { announcement })
+			},
+		)
+	})
+	return el(
+		'div',
+		{ class: 'include', role: 'group', 'aria-label': 'Include' },
+		el('span', {}, 'Include'),
+		...buttons,
+	)
 }
 
 function chip(app: App, { at, field, operator, value }: Condition): HTMLElement {

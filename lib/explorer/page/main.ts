@@ -1,8 +1,9 @@
 /** Entry point of the page's script: renders the embedded data, then handles links and the history. */
 import type { OperationData } from '../page-data.ts'
 import { actionsView, methodBadge } from './actions.ts'
-import { answerView, contentOf } from './answer-view.ts'
+import { answerView } from './answer-view.ts'
 import { App, address, ownData } from './app.ts'
+import { shownContent } from './content.ts'
 import { el, link } from './dom.ts'
 import { isRecord } from './json-value.ts'
 import { mapView } from './map-view.ts'
@@ -51,7 +52,7 @@ function render(app: App): void {
 	const isRecordPage =
 		answer !== undefined &&
 		answer.status < 400 &&
-		isRecord(contentOf(answer).data) &&
+		isRecord(shownContent(app).data) &&
 		map === undefined &&
 		actions !== undefined &&
 		actions.querySelector('details') !== null

@@ -1,15 +1,15 @@
 /** Sends the request of a form and shows its outcome. */
 import type { AnswerData, OperationData } from '../page-data.ts'
-import { contentOf, problemsIn, statusChip } from './answer-view.ts'
-import { type App, reasonOf } from './app.ts'
+import { statusChip } from './answer-view.ts'
+import { type App, keyOf, reasonOf, type Target } from './app.ts'
 import type { BodyForm } from './body-form.ts'
+import { contentOf, messageOf, problemsIn } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
-import { isRecord } from './json-value.ts'
 import { isPath } from './path.ts'
 import { jsonView } from './value-view.ts'
 
-interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> {
+export interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> {
 	readonly location: string | undefined
 }
 
@@ -22,10 +22,10 @@ export async function submit(
 	// A double click must not create two records.
 	if (form.element.getAttribute('aria-busy') === 'true') return
 	const { navigation } = app
-	const url = app.urlFor(operation.method)
+	const url = app.urlFor(operation)
 	form.element.setAttribute('aria-busy', 'true')
 	try {
-		const outcome = await send(app, url, operation.method, body)
+		const outcome = await send(app, operation, body)
 		if (outcome.status < 400) await showSuccess(app, operation, navigation, outcome)
 		// If the user has left the page, the form is gone, so a notice reports the failure.
 		else if (!form.element.isConnected) app.notify(`${operation.method} ${url}: ${messageOf(outcome)}`)
@@ -38,9 +38,15 @@ export async function submit(
 	}
 }
 
-async function send(app: App, url: string, method: string, body: Body | undefined): Promise<Outcome> {
-	const headers = new Headers([['Accept', 'application/json'], ...app.headersFor(method, body)])
-	const answer = await app.session.send(url, { method, headers, ...(body === undefined ? {} : { body }) })
+/** Sends an operation's request. @throws what `fetch` throws */
+export async function send(app: App, operation: Target, body: Body | undefined): Promise<Outcome> {
+	const { method } = operation
+	const headers = new Headers([['Accept', 'application/json'], ...app.headersFor(operation, body)])
+	const answer = await app.session.send(app.urlFor(operation), {
+		method,
+		headers,
+		...(body === undefined ? {} : { body }),
+	})
 	return {
 		status: answer.status,
 		reason: answer.statusText,
@@ -68,19 +74,14 @@ function showFailure(app: App, form: BodyForm, outcome: Outcome): void {
 	form.showProblems(text, problems)
 }
 
-function messageOf({ status, reason, body }: Outcome): string {
-	const { data } = contentOf({ status, body })
-	const error = isRecord(data) ? data.get('error') : undefined
-	return `${typeof error === 'string' ? error : `${status} ${reason}`} (${status})`
-}
-
 /** Shows a notice and reloads the page; after a DELETE, its parent instead. */
 async function showSuccess(
 	app: App,
-	{ method }: OperationData,
+	operation: OperationData,
 	navigation: number,
 	outcome: Outcome,
 ): Promise<void> {
+	const { method } = operation
 	const { status, location } = outcome
 	const words: Readonly<Record<string, string>> = { DELETE: 'Deleted.', PATCH: 'Saved.', PUT: 'Replaced.' }
 	const text = status === 201 ? 'Created.' : (words[method] ?? 'Done.')
@@ -90,8 +91,8 @@ async function showSuccess(
 	app.notify(text, record ?? '', statusChip(outcome), answer)
 	// The user may have navigated meanwhile.
 	if (navigation !== app.navigation) return
-	app.drafts.delete(method)
-	app.expanded.delete(method)
+	app.drafts.delete(keyOf(operation))
+	app.expanded.delete(keyOf(operation))
 	record?.focus()
 	const parent = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
 	const isDeleted = method === 'DELETE'

@@ -4,24 +4,55 @@ import { button, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
 import { keyFields, type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
+import { pageNames, type RelatedNames } from './related-names.ts'
 import { cellValue } from './value-view.ts'
 
 const MAX_COLUMNS = 60
 /** Ten thousand rows would keep a browser busy for seconds. */
 const MAX_ROWS = 1_000
 
+/** A list to show as a table. */
+export interface TableParts {
+	readonly name: string
+	readonly rows: readonly JsonValue[]
+	/** URL template of the rows' own pages. */
+	readonly recordPath: string | undefined
+	readonly names: RelatedNames
+	heading(column: string): HTMLElement
+	/** Columns to leave out. */
+	readonly hidden?: readonly string[]
+	/** What can be done with a row. */
+	readonly action?: ((row: JsonValue, at: number) => HTMLElement) | undefined
+}
+
+/** The page's own list, sorted by its headings. */
 export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
-	const all = columnsOf(rows)
+	return tableOf(app, {
+		name: app.data.crumbs.at(-1)?.text || 'Records',
+		recordPath: app.data.recordPath,
+		names: pageNames(app),
+		rows,
+		heading: (column) => heading(app, column, features),
+	})
+}
+
+export function tableOf(app: App, parts: TableParts): HTMLElement {
+	const { name, rows, recordPath, names, hidden = [], action } = parts
+	const found = columnsOf(rows)
+	const all = found.some((column) => !hidden.includes(column))
+		? found.filter((column) => !hidden.includes(column))
+		: found
 	const columns = all.slice(0, MAX_COLUMNS)
-	const keys = keyFields(app.data.recordPath)
-	const name = app.data.crumbs.at(-1)?.text || 'Records'
-	const head = columns.map((column) => heading(app, column, features))
-	const body = rows.slice(0, MAX_ROWS).map((row) => {
-		const url = recordUrl(app.data.recordPath, row)
-		const cells = columns.map((column) =>
-			cell(app, valueIn(row, column), keys.includes(column) ? url : undefined),
-		)
-		return el('tr', {}, ...cells)
+	const keys = keyFields(recordPath)
+	const head = columns.map((column) => parts.heading(column))
+	if (action !== undefined) head.push(el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Actions')))
+	const body = rows.slice(0, MAX_ROWS).map((row, at) => {
+		const url = recordUrl(recordPath, row)
+		const cells = columns.map((column) => {
+			const ownUrl = keys.includes(column) ? url : undefined
+			return cell(app, valueIn(row, column), ownUrl, names.cell(column, row, ownUrl))
+		})
+		return el('tr', {}, ...cells, action !== undefined && el('td', { class: 'act' }, action(row, at)))
 	})
 	const table = el(
 		'table',
@@ -73,8 +104,15 @@ function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElem
 	return el('th', { scope: 'col', 'aria-sort': isSorted ? direction : undefined }, sort)
 }
 
-function cell(app: App, value: JsonValue | undefined, url: string | undefined): HTMLElement {
+function cell(
+	app: App,
+	value: JsonValue | undefined,
+	url: string | undefined,
+	related: HTMLElement | undefined,
+): HTMLElement {
 	const attributes = { class: value instanceof RawNumber && 'digits' }
+	if (related !== undefined)
+		return url === undefined ? el('td', {}, related) : el('th', { scope: 'row' }, related)
 	if (url === undefined || value === undefined) return el('td', attributes, cellValue(value, app.data.roots))
 	return el('th', { ...attributes, scope: 'row' }, link(url, plainText(value), { class: 'clip' }))
 }
