@@ -150,7 +150,7 @@ async function listBelow(page: Page, relation: Relation): Promise<RelatedListDat
 	const url = `${(place.url.split('?', 1)[0] ?? '').replace(/\/$/, '')}/${name}`
 	const create = operations.find(({ method, isAllowed }) => method === 'POST' && isAllowed)
 	const tie = actionAt(exchange, { ...within, segments: [...within.segments, '0'] }, 'PUT')
-	const canTie = tie !== undefined && (await caller.may(mount, tie))
+	const canTie = records?.key !== undefined && tie !== undefined && (await caller.may(mount, tie))
 	return {
 		...{ url, limit, relations, back },
 		key: records?.key ?? [],

@@ -1,11 +1,12 @@
 /** The forms for the methods of this path other than reading it, and a list of those that need credentials. */
 import type { OperationData } from '../page-data.ts'
 import { type App, keyOf } from './app.ts'
-import { bodyForm } from './body-form.ts'
+import { type BodyForm, bodyForm, type FormContext } from './body-form.ts'
 import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, labelled, link, onSubmit, requiredMark } from './dom.ts'
 import { pathOf } from './path.ts'
+import { pageNames } from './related-names.ts'
 import { submit } from './submit.ts'
 
 export function actionsView(app: App): HTMLElement | undefined {
@@ -60,7 +61,13 @@ export function methodBadge(method: string): HTMLElement {
 	return el('span', { class: `method ${method.toLowerCase()}` }, method)
 }
 
-function operationCard(app: App, operation: OperationData, isOpen: boolean): HTMLElement {
+/** A form that opens and closes. */
+export function operationCard(
+	app: App,
+	operation: OperationData,
+	isOpen: boolean,
+	context?: FormContext,
+): HTMLElement {
 	const key = keyOf(operation)
 	const summary = el(
 		'summary',
@@ -69,13 +76,13 @@ function operationCard(app: App, operation: OperationData, isOpen: boolean): HTM
 		el('span', {}, operation.summary),
 	)
 	const open = app.expanded.get(key) ?? (isOpen || app.drafts.has(key))
-	const card = el('details', { class: 'card operation', open }, summary, formFor(app, operation))
+	const card = el('details', { class: 'card operation', open }, summary, formFor(app, operation, context))
 	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is created open.
 	summary.addEventListener('click', () => app.expanded.set(key, !card.open))
 	return card
 }
 
-function formFor(app: App, operation: OperationData): HTMLElement {
+function formFor(app: App, operation: OperationData, context?: FormContext): HTMLElement {
 	const { method } = operation
 	if (method === 'GET') return queryForm(app, operation)
 	if (method === 'DELETE') return deleteForm(app, operation)
@@ -83,7 +90,10 @@ function formFor(app: App, operation: OperationData): HTMLElement {
 	const { answer } = app.data
 	const isChange = (method === 'PATCH' || method === 'PUT') && answer !== undefined && answer.status < 400
 	const record = isChange ? shownContent(app).data : undefined
-	return bodyForm(app, operation, record, (body, form) => void submit(app, operation, body, form)).element
+	const own = { relations: app.data.relations, names: isChange ? pageNames(app) : undefined }
+	const send = (body: Body | undefined, form: BodyForm) =>
+		void submit(app, operation, body, form, context?.onDone)
+	return bodyForm(app, operation, record, send, context ?? own).element
 }
 
 /** Whether the page shows all that GET returns at this path: a PUT form made from less would lose fields. */

@@ -1,7 +1,8 @@
 /** A form for a request body, entered as fields, as JSON or as a file. */
-import type { OperationData } from '../page-data.ts'
+import type { OperationData, RelationData } from '../page-data.ts'
 import { prettyJson } from '../pretty-json.ts'
 import { type App, type BodyMode, type FileDraft, keyOf } from './app.ts'
+import { choiceOf } from './choice.ts'
 import type { Problem } from './content.ts'
 import type { Body } from './curl.ts'
 import { copyButton, lineFor } from './curl-box.ts'
@@ -9,11 +10,21 @@ import { button, el, onSubmit } from './dom.ts'
 import { type FieldControl, fieldControl } from './field-control.ts'
 import { fieldsOf, sameJson } from './fields.ts'
 import { isRecord, type JsonValue } from './json-value.ts'
+import type { RelatedNames, Row } from './related-names.ts'
 
 export interface BodyForm {
 	readonly element: HTMLFormElement
 	/** Shows problems beside their fields, other problems above the form, and focuses the first invalid field. */
 	showProblems(message: string, problems: readonly Problem[], ...more: readonly HTMLElement[]): void
+}
+
+/** Where a form is: how its records are related. */
+export interface FormContext {
+	readonly relations: readonly RelationData[]
+	/** The names of what the record is related to; `undefined` without a record. */
+	readonly names: RelatedNames | undefined
+	/** What to do when it was sent, in place of loading the page again. */
+	readonly onDone?: () => void
 }
 
 interface Form {
@@ -33,9 +44,14 @@ export function bodyForm(
 	operation: OperationData,
 	record: JsonValue | undefined,
 	send: (body: Body | undefined, form: BodyForm) => void,
+	{ relations, names }: FormContext = { relations: [], names: undefined },
 ): BodyForm {
 	const prefix = prefixOf(operation)
 	const form = formOf(app, operation, prefix, record)
+	for (const control of form.controls) {
+		const relation = relations.find(({ by }) => by.at(-1)?.[0] === control.spec.name)
+		if (relation !== undefined) addChoice(form, control, relation, record, names)
+	}
 	const alert = el('div', { class: 'alert', role: 'alert' })
 	const element = el(
 		'form',
@@ -82,6 +98,35 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	const form: Form = { app, operation, controls, raw, file, modes: all, mode: all[0] ?? 'json' }
 	restoreDraft(form)
 	return form
+}
+
+/** Makes the control of a foreign key a choice of a record by its name; the key can still be typed. */
+function addChoice(
+	form: Form,
+	control: FieldControl,
+	relation: RelationData,
+	record: JsonValue | undefined,
+	names: RelatedNames | undefined,
+): void {
+	const { input } = control
+	const { choice, by } = relation
+	if (choice === undefined || input === undefined) return
+	const place = el('span')
+	input.replaceWith(place)
+	const pick = (chosen: Row, name: string) => {
+		for (const [own, other] of by) {
+			const value = chosen.get(other)
+			const found = form.controls.find(({ spec }) => spec.name === own)
+			if (value !== undefined) found?.set(value, found === control ? name : undefined)
+		}
+		saveDraft(form)
+	}
+	place.replaceWith(choiceOf({ app: form.app, input, relation, choice, pick }))
+	if (!isRecord(record)) return
+	const value = record.get(control.spec.name) ?? null
+	names?.whenNamed(relation, record, (name) => {
+		if (value !== null && control.draft() === undefined) control.set(value, name, true)
+	})
 }
 
 /** Begins the ids of a form's controls: `post`, or `post-comments` below a record. */

@@ -13,6 +13,10 @@ export interface FieldControl {
 	/** Its state, for {@link FieldControl.restore}; `undefined` if the user hasn't changed it. */
 	draft(): string | undefined
 	restore(draft: string): void
+	/** Sets its value, and the name to show for it. @param isInitial whether this isn't a change */
+	set(value: JsonValue, name?: string, isInitial?: boolean): void
+	/** Its input, if it is a line of text. */
+	readonly input: HTMLInputElement | undefined
 	/** Shows an error message; an empty text removes it. */
 	showError(text: string): void
 	focus(): void
@@ -22,6 +26,10 @@ type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** The draft of null; no text of a control begins with U+0000. */
 const NULL_DRAFT = '\u0000null'
+/** Begins the draft of a value that is shown by a name; a line break is between them. */
+const NAMED_DRAFT = '\u0000named'
+
+const NAMED = new RegExp(`^${NAMED_DRAFT}(.*)\n(.*)$`)
 
 export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue | undefined): FieldControl {
 	// `aria-describedby` separates ids by spaces.
@@ -33,28 +41,51 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 	const error = el('p', { class: 'wrong', id: `${id}-wrong` })
 	input.id = id
 	input.setAttribute('data-key', id)
-	input.setAttribute('aria-describedby', `${hint === undefined ? '' : `${hint.id} `}${error.id}`)
+	const sent = el('p', { class: 'hint', id: `${id}-sent` })
+	const notes = [hint, sent, error].filter((one) => one !== undefined)
+	input.setAttribute('aria-describedby', notes.map((one) => one.id).join(' '))
 	if (spec.isRequired) input.setAttribute('aria-required', 'true')
 	let isTouched = false
+	/** The value that is sent for the name in the input. */
+	let named: string | undefined
+	const showNamed = (json: string | undefined, name = input.value) => {
+		named = json
+		input.value = name
+		if (hint !== undefined) hint.hidden = json !== undefined
+		sent.textContent = json === undefined ? '' : `${spec.name} ${json.replace(/^"(.*)"$/s, '$1')}`
+	}
 	const touch = () => {
 		isTouched = true
 	}
 	input.addEventListener('input', () => {
 		touch()
+		if (named !== undefined) showNamed(undefined)
 		if (nullBox !== undefined) nullBox.checked = false
 	})
 	nullBox?.addEventListener('change', touch)
-	const element = el('div', { class: `field ${spec.kind}` }, fieldHead(id, spec, nullBox), input, hint, error)
+	const element = el('div', { class: `field ${spec.kind}` }, fieldHead(id, spec, nullBox), input, ...notes)
 	return {
 		spec,
 		element,
 		initial: value === undefined ? undefined : textOf(value),
-		json: () => (nullBox?.checked ? 'null' : jsonIn(spec, input, isTouched, value)),
-		draft: () => (!isTouched ? undefined : nullBox?.checked ? NULL_DRAFT : draftOf(input)),
+		json: () => (nullBox?.checked ? 'null' : (named ?? jsonIn(spec, input, isTouched, value))),
+		draft() {
+			if (!isTouched) return undefined
+			if (nullBox?.checked) return NULL_DRAFT
+			return named === undefined ? draftOf(input) : `${NAMED_DRAFT}${named}\n${input.value}`
+		},
+		set(next, name, isInitial = false) {
+			isTouched = !isInitial
+			if (nullBox !== undefined) nullBox.checked = next === null
+			showNamed(name === undefined ? undefined : textOf(next), name ?? controlText(spec.kind, next))
+		},
+		input: input instanceof HTMLInputElement && input.type === 'text' ? input : undefined,
 		restore(draft) {
 			isTouched = true
 			if (nullBox !== undefined) nullBox.checked = draft === NULL_DRAFT
 			if (draft === NULL_DRAFT) return
+			const [, json, name] = NAMED.exec(draft) ?? []
+			if (json !== undefined) return showNamed(json, name)
 			if (isCheckbox(input)) input.checked = draft === 'true'
 			else input.value = draft
 		},

@@ -8,6 +8,7 @@ import { el, link } from './dom.ts'
 import { isRecord } from './json-value.ts'
 import { mapView } from './map-view.ts'
 import { pathOf } from './path.ts'
+import { relatedViews } from './related-lists.ts'
 import { signInPart } from './sign-in.ts'
 
 export function start(): void {
@@ -43,7 +44,7 @@ function render(app: App): void {
 	const actions = actionsView(app)
 	const parts = [
 		headView(app, path),
-		answer !== undefined && answerView(app, answer),
+		answer !== undefined && withLists(answerView(app, answer), relatedViews(app)),
 		actions,
 		...mapPart(app, path),
 	]
@@ -58,6 +59,11 @@ function render(app: App): void {
 		actions.querySelector('details') !== null
 	main?.setAttribute('class', isRecordPage ? 'record' : '')
 	main?.replaceChildren(...parts.filter((one) => one instanceof Node))
+}
+
+/** An answer with the related lists below it. */
+function withLists(answer: HTMLElement, lists: readonly HTMLElement[]): HTMLElement {
+	return lists.length === 0 ? answer : el('div', { class: 'column' }, answer, ...lists)
 }
 
 /** The map; below an answer it has a heading and leaves out the page's own route. */

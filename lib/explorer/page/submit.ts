@@ -13,11 +13,13 @@ export interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> 
 	readonly location: string | undefined
 }
 
+/** @param onDone what to do in place of loading the page again */
 export async function submit(
 	app: App,
 	operation: OperationData,
 	body: Body | undefined,
 	form: BodyForm,
+	onDone?: () => void,
 ): Promise<void> {
 	// A double click must not create two records.
 	if (form.element.getAttribute('aria-busy') === 'true') return
@@ -26,7 +28,7 @@ export async function submit(
 	form.element.setAttribute('aria-busy', 'true')
 	try {
 		const outcome = await send(app, operation, body)
-		if (outcome.status < 400) await showSuccess(app, operation, navigation, outcome)
+		if (outcome.status < 400) await showSuccess(app, operation, navigation, outcome, onDone)
 		// If the user has left the page, the form is gone, so a notice reports the failure.
 		else if (!form.element.isConnected) app.notify(`${operation.method} ${url}: ${messageOf(outcome)}`)
 		else showFailure(app, form, outcome)
@@ -80,6 +82,7 @@ async function showSuccess(
 	operation: OperationData,
 	navigation: number,
 	outcome: Outcome,
+	onDone?: () => void,
 ): Promise<void> {
 	const { method } = operation
 	const { status, location } = outcome
@@ -96,6 +99,7 @@ async function showSuccess(
 	record?.focus()
 	const parent = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
 	const isDeleted = method === 'DELETE'
+	if (onDone !== undefined) return onDone()
 	if (isDeleted && parent !== undefined) await app.go(parent, { keepsNotice: true })
 	else await app.go(app.url, { push: false, keepsNotice: true })
 	if (record === undefined && !isDeleted) app.focusHeading()
