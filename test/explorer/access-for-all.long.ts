@@ -1,37 +1,12 @@
 /** The page with a keyboard, a screen reader, a phone and in dark mode: axe-core, and navigation by keys only. */
-import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { inChromium, launch } from '../helpers/chromium.ts'
 import { describe } from '../helpers/describe.ts'
-import { ROOT } from '../helpers/program.ts'
+import { findings, tabTo } from './axe.ts'
 import { focused, type Garden, garden, REFUSED, TOKEN, type Visit, visit } from './garden.ts'
 
-const AXE = readFileSync(`${ROOT}/node_modules/axe-core/axe.min.js`, 'utf8')
 const LIST = '/garden/articles'
-
-interface Finding {
-	readonly id: string
-	readonly impact: string
-	readonly nodes: readonly { readonly html: string }[]
-}
-
-/** axe-core's findings that are serious or worse. */
-async function findings(page: Page): Promise<string[]> {
-	await page.evaluate(`${AXE}; 0`)
-	const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly Finding[] } // its documented answer
-	return violations
-		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-}
-
-async function tabTo(page: Page, key: string): Promise<void> {
-	for (let presses = 0; presses < 60; presses++) {
-		if ((await focused(page)) === key) return
-		await page.keyboard.press('Tab')
-	}
-	throw new Error(`no Tab leads to ${key}`)
-}
 
 describe('explorer: accessibility', (test) => {
 	const browserTest = inChromium(test, 'the explorer')
