@@ -57,6 +57,7 @@ export interface OperationData {
 /** A relation of the records at a path. */
 export interface RelationData {
 	readonly name: string
+	readonly isMany: boolean
 	/** The fields with the key of the related record, each with that record's own field; empty if there are none. */
 	readonly by: readonly (readonly [own: string, other: string])[]
 	/** As {@link PageData.recordPath}, of the related records; `undefined` if the caller can't open them. */

@@ -89,6 +89,7 @@ async function relationData(page: Page, { relation, by }: ShownRelation): Promis
 	const records = shownRecords(relation.handler)
 	return {
 		name: relation.name,
+		isMany: relation.link.isMany,
 		by,
 		path: await recordPathOf(page, relation.handler),
 		label: records?.label,

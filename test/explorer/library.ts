@@ -112,15 +112,24 @@ function models() {
 		],
 		rows: [{ articleId: 1, tagId: 1 }],
 	})
-	return { author, shelf, article, comment, note, tag, articleTag }
+	const profile = new MemoryModel('profile', {
+		key: 'id',
+		fields: { id: 'integer', authorId: 'integer', about: 'text' },
+		references: [{ field: 'authorId', model: author }],
+		rows: [{ authorId: 1, about: 'Notes on engines' }],
+	})
+	return { author, profile, shelf, article, comment, note, tag, articleTag }
 }
 
 export function library(): Server {
-	const { author, shelf, article, comment, note, tag, articleTag } = models()
+	const { author, profile, shelf, article, comment, note, tag, articleTag } = models()
 	const allow = ['list', 'read', 'create', 'update'] as const
 	const authors: CrudHandler = new Authors(author, {
 		...{ visible: ['id', 'born', 'name'], searchable: ['name'], limit: 10 },
-		relations: { written: { to: () => articles, by: 'authorId', limit: 2 } },
+		relations: {
+			profile: { to: new CrudHandler(profile, { visible: ['about'] }), many: false },
+			written: { to: () => articles, by: 'authorId', limit: 2 },
+		},
 	})
 	const editors = new Closed(author, { visible: ['id', 'name'], searchable: ['name'] })
 	const shelves = new CrudHandler(shelf, { visible: 'all' })

@@ -80,6 +80,22 @@ describe('explorer: related records in the page', (test) => {
 		}),
 	)
 
+	browserTest('a record leads to what refers to it, too', () =>
+		on('/v2/authors/1', async (page) => {
+			const profile = page.locator('dd').getByRole('link', { name: 'Notes on engines' })
+			await profile.waitFor()
+			await page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'JSON' }).click()
+			assert.not.match((await page.getByRole('region', { name: 'JSON' }).textContent()) ?? '', 'engines')
+			await page.getByRole('button', { name: 'Fields' }).click()
+			await profile.click()
+			await page.waitForURL(/\/v2\/authors\/1\/profile$/)
+			await page.evaluate(
+				"history.pushState(null, '', '/v2/authors/2'); dispatchEvent(new PopStateEvent('popstate'))",
+			)
+			await page.locator('dd').getByText('null').waitFor()
+		}),
+	)
+
 	browserTest('who may, sees the names of what is closed to others', () =>
 		on('/v2/articles/1', async (page) => {
 			await page.locator('dd').getByRole('link', { name: 'Ada' }).waitFor()

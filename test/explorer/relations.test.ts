@@ -23,7 +23,13 @@ describe('explorer: relations of a page', (test) => {
 		for (const url of ['/v2/articles', '/v2/articles/1', '/v2/articles/99']) {
 			const { named } = await at(url)
 			assert.equal(named('author'), {
-				...{ name: 'author', by: [['authorId', 'id']], path: '/v2/authors/{id}', label: 'name' },
+				...{
+					name: 'author',
+					isMany: false,
+					by: [['authorId', 'id']],
+					path: '/v2/authors/{id}',
+					label: 'name',
+				},
 				choice: { url: '/v2/authors', parameter: 'search' },
 			})
 		}
@@ -32,7 +38,7 @@ describe('explorer: relations of a page', (test) => {
 	test('a foreign key of two fields names both, in the order of the path', async () => {
 		const { named } = await at('/v2/articles/1')
 		assert.equal(named('shelf'), {
-			...{ name: 'shelf', path: '/shelves/{room},{place}', label: 'title' },
+			...{ name: 'shelf', isMany: false, path: '/shelves/{room},{place}', label: 'title' },
 			by: [
 				['room', 'room'],
 				['place', 'place'],
@@ -66,7 +72,7 @@ describe('explorer: relations of a page', (test) => {
 		assert.is(recordPath, '/v2/comments/{id}')
 		assert.equal(names, ['author', 'article'])
 		assert.is((await at('/v2/articles/1/author')).recordPath, undefined)
-		assert.equal((await at('/v2/articles/1/author')).names, ['written'])
+		assert.equal((await at('/v2/articles/1/author')).names, ['profile', 'written'])
 	})
 
 	test('who may not use the other records sees no relation to them, nor its route', async () => {
@@ -195,7 +201,7 @@ describe('explorer: foreign keys that clients do not see', (test) => {
 		})
 		const server = createServer({ profiles }, { explorer: true, logger: new Log() })
 		const [relation] = dataIn(await open(server, '/profiles')).relations
-		assert.equal(relation, { name: 'author', by: [['authorId', 'id']], label: 'name' })
+		assert.equal(relation, { name: 'author', isMany: false, by: [['authorId', 'id']], label: 'name' })
 	})
 
 	test("credentials aren't shown to the other handler's authenticator", async () => {

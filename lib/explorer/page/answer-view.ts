@@ -76,7 +76,10 @@ function fieldsView(app: App, record: ReadonlyMap<string, JsonValue>): HTMLEleme
 	const items = [...record]
 		.slice(0, MAX_FIELDS)
 		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, shown(name, value))))
-	const list = el('dl', { class: 'fields' }, ...items)
+	const others = names
+		.others(app.url)
+		.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))
+	const list = el('dl', { class: 'fields' }, ...items, ...others)
 	return record.size <= MAX_FIELDS ? list : el('div', {}, list, truncationNote(MAX_FIELDS, record.size))
 }
 

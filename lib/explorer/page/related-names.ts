@@ -5,7 +5,8 @@ import { ask, shownContent } from './content.ts'
 import { type Child, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isList, isRecord, type JsonValue, textOf } from './json-value.ts'
-import { askingFor, keyFields, recordUrl } from './list-query.ts'
+import { askingFor, keyFields, parameterOf, recordUrl } from './list-query.ts'
+import { pathOf } from './path.ts'
 
 export type Row = ReadonlyMap<string, JsonValue>
 
@@ -25,6 +26,8 @@ export function pageNames(app: App): RelatedNames {
 
 export class RelatedNames {
 	readonly #relations: readonly RelationData[]
+	/** The record, if the answer isn't a list. */
+	readonly #record: Row | undefined
 	/** By relation and key: a related record, or null if the caller doesn't see it. */
 	readonly #known = new Map<string, Row | null>()
 	readonly #waiting: (() => void)[] = []
@@ -35,6 +38,7 @@ export class RelatedNames {
 	 */
 	constructor(app: App, url: string, data: JsonValue | undefined, relations: readonly RelationData[]) {
 		this.#relations = relations
+		this.#record = isRecord(data) ? data : undefined
 		const rows = rowsIn(data)
 		this.#learn(rows, relations)
 		const missing = relations
@@ -51,6 +55,30 @@ export class RelatedNames {
 		if (relation !== undefined) return this.#keyCell(relation, row, plainText(value), ownUrl)
 		const within = this.#relations.find(({ name }) => name === column)
 		return within === undefined ? undefined : includedCell(within, value)
+	}
+
+	/** What the record leads to without a field that says so, each with a link. */
+	others(url: string): readonly (readonly [name: string, link: HTMLElement])[] {
+		const record = this.#record
+		if (record === undefined || parameterOf(url, 'fields') !== '') return []
+		const others = this.#relations.filter(
+			({ name, by, isMany }) => !isMany && by.length === 0 && !record.has(name),
+		)
+		return others.map((relation) => {
+			const cell = el('span', { class: 'related' }, link(`${pathOf(url)}/${relation.name}`, relation.name))
+			const show = () => {
+				const found = this.#recordOf(relation, record)
+				const name = nameOf(relation, found)
+				if (found === null) cell.replaceChildren(el('span', { class: 'null' }, 'null'))
+				else if (name !== undefined)
+					cell.replaceChildren(
+						maybeLink(recordUrl(relation.path, found ?? record) ?? `${pathOf(url)}/${relation.name}`, name),
+					)
+			}
+			show()
+			this.#waiting.push(show)
+			return [relation.name, cell]
+		})
 	}
 
 	/** The relation that a field leads to; of several fields, the last one does. */
@@ -85,18 +113,27 @@ export class RelatedNames {
 	}
 
 	#recordOf(relation: RelationData, row: Row): Row | null | undefined {
-		return this.#known.get(identityOf(relation, row) ?? '')
+		return this.#known.get(this.#identityOf(relation, row) ?? '')
 	}
 
 	#isUnknown(relation: RelationData, row: Row): boolean {
-		const identity = identityOf(relation, row)
+		const identity = this.#identityOf(relation, row)
 		return identity !== undefined && !this.#known.has(identity)
+	}
+
+	/** The relation and the key of a row's related record; `undefined` if there is none. */
+	#identityOf({ name, by, isMany }: RelationData, row: Row): string | undefined {
+		// Without a key, a record's only related one is told apart by the relation alone.
+		if (by.length === 0) return isMany || this.#record === undefined ? undefined : name
+		const values = by.map(([own]) => row.get(own))
+		if (values.some((value) => value === null || value === undefined)) return undefined
+		return `${name} ${values.map((value) => textOf(value ?? null)).join()}`
 	}
 
 	#learn(rows: readonly Row[], relations: readonly RelationData[]): void {
 		for (const row of rows) {
 			for (const relation of relations) {
-				const identity = identityOf(relation, row)
+				const identity = this.#identityOf(relation, row)
 				const record = row.get(relation.name)
 				if (identity !== undefined && (record === null || isRecord(record))) this.#known.set(identity, record)
 			}
@@ -127,13 +164,6 @@ export function nameFields({ path, label, by }: Pick<RelationData, 'path' | 'lab
 			...(label === undefined ? [] : [label]),
 		]),
 	]
-}
-
-/** The relation and the key of a row's related record; `undefined` if there is none. */
-function identityOf({ name, by }: RelationData, row: Row): string | undefined {
-	const values = by.map(([own]) => row.get(own))
-	if (values.length === 0 || values.some((value) => value === null || value === undefined)) return undefined
-	return `${name} ${values.map((value) => textOf(value ?? null)).join()}`
 }
 
 /** What a row has of its related record: the key. */
