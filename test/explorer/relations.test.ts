@@ -144,8 +144,9 @@ describe('explorer: names of records', (test) => {
 	})
 
 	const finders: [what: string, object, string | undefined][] = [
-		['the search, if it looks at the name', { searchable: ['name', 'note'] }, 'search'],
-		['the name alone, if it does not', { searchable: ['note'] }, 'name[icontains]'],
+		['the search, if it looks at the name alone', { searchable: ['name'] }, 'search'],
+		['the name, if it looks at more', { searchable: ['name', 'note'] }, 'name[icontains]'],
+		['the name, if it does not', { searchable: ['note'] }, 'name[icontains]'],
 		['the search, if the name cannot be filtered', { searchable: ['note'], filterable: ['id'] }, 'search'],
 		['nothing', { filterable: ['id'] }, undefined],
 	]

@@ -71,7 +71,10 @@ function finderOf(
 	label: CrudField | undefined,
 ): string | undefined {
 	const search = searchable.size > 0 && !ignoreQuery.has('search') ? 'search' : undefined
-	if (label === undefined || searchable.has(label.name) || !filterable.has(label.name)) return search
+	const isSearchable = label !== undefined && searchable.has(label.name)
+	// A search of several fields would fill the first page with records whose names don't have the text.
+	if (label === undefined || (isSearchable && searchable.size === 1) || !filterable.has(label.name))
+		return search
 	return operatorsOf(label.field).includes('icontains') ? `${label.name}[icontains]` : search
 }
 
