@@ -3,22 +3,44 @@
  * the same; what differs by day and port is put right.
  */
 import { mkdirSync, rmSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { launch } from '../helpers/chromium.ts'
 import { ROOT } from '../helpers/program.ts'
 import { type BlogSite, blogSite } from './blog-site.ts'
 
 const FOLDER = `${ROOT}/docs/images`
 const HOST = 'api.example.org'
-const PAGES = [
-	['list', '/blog/api/articles?sort=-published&limit=10&count=exact'],
-	['record', '/blog/api/articles/3'],
-	['map', '/'],
-] as const
+const PAGES: readonly Shown[] = [
+	{ name: 'list', path: '/blog/api/articles?sort=-published&limit=10&count=exact', named: 'Yuki Tanabe' },
+	// With its comments, and the name of its author.
+	{ name: 'record', path: '/blog/api/articles/85', named: 'Birgit Hansen', height: 1_060 },
+	{
+		...{ name: 'choice', path: '/blog/api/articles?limit=3', named: 'Ines Carvalho', height: 1_080 },
+		async act(page) {
+			await page.getByText('Add to the articles').click()
+			const author = page.getByRole('combobox', { name: 'authorId' })
+			await author.pressSequentially('an')
+			await page.locator('li[role=option]').first().waitFor()
+			for (let at = 0; at < 3; at++) await author.press('ArrowDown')
+		},
+	},
+	{ name: 'map', path: '/' },
+]
 const SIZES = [
 	[1280, 860],
 	[390, 844],
 ] as const
+
+interface Shown {
+	readonly name: string
+	readonly path: string
+	/** A record that is named, once the page has everything. */
+	readonly named?: string
+	/** For wide screens. */
+	readonly height?: number
+	/** What is done on the page, which is only shown wide then. */
+	act?(page: Page): Promise<void>
+}
 
 mkdirSync(FOLDER, { recursive: true })
 const site = await blogSite()
@@ -48,7 +70,9 @@ async function take(browser: Browser, { url, token }: BlogSite, look: Look): Pro
 	await page.getByLabel('Token').fill(token)
 	await page.getByRole('button', { name: 'Use token' }).click()
 	await page.getByText('as ruth').waitFor()
-	for (const [name, path] of PAGES) {
+	for (const { name, path, named, height: own, act } of PAGES) {
+		if (act !== undefined && width < 1_000) continue
+		await page.setViewportSize({ width, height: width < 1_000 ? height : (own ?? height) })
 		if (path !== '/') {
 			await page.evaluate(
 				`history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
@@ -58,10 +82,16 @@ async function take(browser: Browser, { url, token }: BlogSite, look: Look): Pro
 				.getByRole('heading', { level: 1 })
 				.getByText(path.split('?')[0] ?? '')
 				.waitFor()
+			await page
+				.getByRole('link', { name: named ?? '' })
+				.first()
+				.waitFor()
+			await page.locator('[aria-busy]').waitFor({ state: 'detached' })
 		}
 		await page.evaluate(
 			`document.querySelectorAll('.curl code').forEach((one) => { one.textContent = one.textContent.replace(location.host, '${HOST}') }); document.activeElement.blur(); scrollTo(0, 0)`,
 		)
+		await act?.(page)
 		await page.mouse.move(0, 0)
 		const file = `${FOLDER}/explorer-${name}-${width}-${colorScheme}.png`
 		rmSync(file, { force: true })
