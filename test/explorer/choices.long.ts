@@ -179,6 +179,13 @@ describe('explorer: choices of related records', (test) => {
 			await page.getByText('Saved.').waitFor()
 			assert.equal(sent, ['{"room":2,"place":"a,b"}'])
 			await page.locator('dd').getByRole('link', { name: 'Letters' }).waitFor()
+			await shows(place, 'Letters')
+			// Of another room, the place has another name.
+			await page.getByRole('textbox', { name: 'room' }).fill('1')
+			assert.is(await place.inputValue(), 'a,b')
+			await page.getByRole('button', { name: 'Save changes' }).click()
+			await page.locator('dd').getByRole('link', { name: 'Poems' }).waitFor()
+			assert.is(sent.at(-1), '{"room":1}')
 		}),
 	)
 

@@ -121,7 +121,8 @@ function models() {
 	return { author, profile, shelf, article, comment, note, tag, articleTag }
 }
 
-export function library(): Server {
+/** @param wrap whether articles are answered in an envelope */
+export function library(wrap = true): Server {
 	const { author, profile, shelf, article, comment, note, tag, articleTag } = models()
 	const allow = ['list', 'read', 'create', 'update'] as const
 	const authors: CrudHandler = new Authors(author, {
@@ -152,6 +153,11 @@ export function library(): Server {
 			tags: { to: tags, through: articleTag, writable: ['tie'] },
 		},
 	})
+	Object.assign(articles, { wrap })
+	const ties = new CrudHandler(articleTag, {
+		visible: 'all',
+		relations: { article: { to: articles }, tag: { to: tags } },
+	})
 	const authenticator = new TokenAuthenticator({
 		tokens: (sent) => (sent === digest ? { id: 'ruth', roles: ['librarian'] } : undefined),
 	})
@@ -165,6 +171,7 @@ export function library(): Server {
 			tags,
 			shelves,
 			editors,
+			ties,
 		},
 		{ explorer: true, authenticator, acl, logger: new Log(), graceTimeoutSeconds: 0.1 },
 	)

@@ -246,6 +246,16 @@ describe('explorer: URLs of lists', (test) => {
 			'/a?title%5Bcontains%5D=%C3%A9',
 		],
 		['a condition is taken away', list.withoutPair('/a?title=1&b=2&title=3', 2), '/a?title=1&b=2'],
+		[
+			'the same records are asked for with other fields, and nothing else',
+			list.askingFor('/a?cursor=x&title=1&fields=b&include=c&count=exact', ['d', 'e.f']),
+			'/a?cursor=x&title=1&fields=d%2Ce.f',
+		],
+		[
+			'empty parameters of a list are left out',
+			list.asking('/a', { limit: '5', cursor: '', 'name[icontains]': 'é' }),
+			'/a?limit=5&name%5Bicontains%5D=%C3%A9',
+		],
 		['an empty parameter goes', list.withParameter('/a?search=x&limit=2', 'search', ''), '/a?limit=2'],
 	]
 	for (const [what, url, expected] of table) test(what, () => assert.is(url, expected))

@@ -19,9 +19,12 @@ describe('explorer: related records in the page', (test) => {
 	test.after(() => browser?.close())
 
 	/** A page of a server of its own, because tests change its records. */
-	async function on(seen: Visit | string, use: (page: Page) => Promise<void>): Promise<void> {
+	async function on(
+		seen: Visit | string,
+		use: (page: Page) => Promise<void>,
+		server: Server = library(),
+	): Promise<void> {
 		browser ??= await launch()
-		const server: Server = library()
 		try {
 			const { url } = await server.listen()
 			await visit(browser, url, typeof seen === 'string' ? { path: seen } : seen, use)
@@ -149,6 +152,34 @@ describe('explorer: related records in the page', (test) => {
 			await page.getByRole('button', { name: 'Table' }).click()
 			await page.getByRole('rowheader', { name: '12', exact: true }).getByRole('link').click()
 			await page.waitForURL(/\/v2\/comments\/12$/)
+		}),
+	)
+
+	browserTest('without an envelope, too', () =>
+		on(
+			'/v2/articles/1',
+			async (page) => {
+				await page.locator('dd').getByRole('link', { name: 'Ada' }).waitFor()
+				const comments = below(page, 'comments')
+				await comments.getByText('1–5 of 12').waitFor()
+				await comments.getByRole('button', { name: 'Next →' }).click()
+				await comments.getByRole('cell', { name: 'Comment 6' }).waitFor()
+				await comments.getByText('6–10 of 12').waitFor()
+			},
+			library(false),
+		),
+	)
+
+	browserTest('a key that is a foreign key leads to its own record, and by name to the other', () =>
+		on('/ties', async (page) => {
+			const row = page.getByRole('row', { name: 'herb' })
+			await row.getByRole('link', { name: 'Engines' }).waitFor()
+			assert.equal(
+				await row.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+				['/ties/1,1', '/v2/articles/1', '/ties/1,1', '/tags/1'],
+			)
+			await row.getByRole('link', { name: 'herb' }).click()
+			await page.waitForURL(/\/tags\/1$/)
 		}),
 	)
 

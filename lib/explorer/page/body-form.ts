@@ -9,7 +9,7 @@ import { copyButton, lineFor } from './curl-box.ts'
 import { button, el, onSubmit } from './dom.ts'
 import { type FieldControl, fieldControl } from './field-control.ts'
 import { fieldsOf, sameJson } from './fields.ts'
-import { isRecord, type JsonValue } from './json-value.ts'
+import { isRecord, type JsonValue, parseJson } from './json-value.ts'
 import type { RelatedNames, Row } from './related-names.ts'
 
 export interface BodyForm {
@@ -122,6 +122,14 @@ function addChoice(
 		saveDraft(form)
 	}
 	place.replaceWith(choiceOf({ app: form.app, input, relation, choice, pick }))
+	// The name belongs to the whole key: without it when another part is typed.
+	for (const [own] of by.slice(0, -1))
+		form.controls
+			.find(({ spec }) => spec.name === own)
+			?.element.addEventListener('input', () => {
+				const value = parseJson(control.json() ?? '')
+				if (value !== undefined) control.set(value, undefined, control.draft() === undefined)
+			})
 	if (!isRecord(record)) return
 	const value = record.get(control.spec.name) ?? null
 	names?.whenNamed(relation, record, (name) => {
