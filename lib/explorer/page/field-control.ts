@@ -46,20 +46,13 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 	input.setAttribute('aria-describedby', notes.map((one) => one.id).join(' '))
 	if (spec.isRequired) input.setAttribute('aria-required', 'true')
 	let isTouched = false
-	/** The value that is sent for the name in the input. */
-	let named: string | undefined
-	const showNamed = (json: string | undefined, name = input.value) => {
-		named = json
-		input.value = name
-		if (hint !== undefined) hint.hidden = json !== undefined
-		sent.textContent = json === undefined ? '' : `${spec.name} ${json.replace(/^"(.*)"$/s, '$1')}`
-	}
+	const named = namedValue(spec, input, hint, sent)
 	const touch = () => {
 		isTouched = true
 	}
 	input.addEventListener('input', () => {
 		touch()
-		if (named !== undefined) showNamed(undefined)
+		if (named.json !== undefined) named.show(undefined, input.value)
 		if (nullBox !== undefined) nullBox.checked = false
 	})
 	nullBox?.addEventListener('change', touch)
@@ -68,16 +61,16 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 		spec,
 		element,
 		initial: value === undefined ? undefined : textOf(value),
-		json: () => (nullBox?.checked ? 'null' : (named ?? jsonIn(spec, input, isTouched, value))),
+		json: () => (nullBox?.checked ? 'null' : (named.json ?? jsonIn(spec, input, isTouched, value))),
 		draft() {
 			if (!isTouched) return undefined
 			if (nullBox?.checked) return NULL_DRAFT
-			return named === undefined ? draftOf(input) : `${NAMED_DRAFT}${named}\n${input.value}`
+			return named.json === undefined ? draftOf(input) : `${NAMED_DRAFT}${named.json}\n${input.value}`
 		},
 		set(next, name, isInitial = false) {
 			isTouched = !isInitial
 			if (nullBox !== undefined) nullBox.checked = next === null
-			showNamed(name === undefined ? undefined : textOf(next), name ?? controlText(spec.kind, next))
+			named.show(name === undefined ? undefined : textOf(next), name ?? controlText(spec.kind, next))
 		},
 		input: input instanceof HTMLInputElement && input.type === 'text' ? input : undefined,
 		restore(draft) {
@@ -85,7 +78,7 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 			if (nullBox !== undefined) nullBox.checked = draft === NULL_DRAFT
 			if (draft === NULL_DRAFT) return
 			const [, json, name] = NAMED.exec(draft) ?? []
-			if (json !== undefined) return showNamed(json, name)
+			if (json !== undefined) return named.show(json, name ?? '')
 			if (isCheckbox(input)) input.checked = draft === 'true'
 			else input.value = draft
 		},
@@ -95,6 +88,19 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 			else input.setAttribute('aria-invalid', 'true')
 		},
 		focus: () => input.focus(),
+	}
+}
+
+/** A value that is shown by a name: the JSON that is sent for it, if there is one, is below the input. */
+function namedValue({ name }: FieldSpec, input: Input, hint: HTMLElement | undefined, sent: HTMLElement) {
+	return {
+		json: undefined as string | undefined,
+		show(json: string | undefined, text: string) {
+			this.json = json
+			input.value = text
+			if (hint !== undefined) hint.hidden = json !== undefined
+			sent.textContent = json === undefined ? '' : `${name} ${json.replace(/^"(.*)"$/s, '$1')}`
+		},
 	}
 }
 
