@@ -49,7 +49,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
 	const versioned = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
-	const all = touched(plan, versioned)
+	const all = plan.touch === undefined ? versioned : touched(plan, versioned)
 	const more = await recordRelated(view, false)
 	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
 	const within = () =>
@@ -134,7 +134,7 @@ export async function changeWithin(
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
-		const all = touched(plan, changes)
+		const all = plan.touch === undefined ? changes : touched(plan, changes)
 		const update = (into: Model) => into.update(key, all, selection, { where, version })
 		const within = () =>
 			mayMove(scope, changes)

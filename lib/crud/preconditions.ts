@@ -61,6 +61,8 @@ export async function createConditionally<T>(
 	headers: IncomingHttpHeaders,
 	create: () => Promise<T>,
 ): Promise<T> {
+	// Most creates have none.
+	if (headers['if-match'] === undefined && headers['if-none-match'] === undefined) return create()
 	const conditions = conditionsOf(headers)
 	if (conditions?.match !== undefined && conditions.match !== '*') throw new RestError('precondition_failed')
 	try {
