@@ -24,5 +24,6 @@ export {
 	type Selection,
 	type Value,
 	type Values,
+	type Within,
 } from './model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError, refuseLarger } from './model-error.ts'

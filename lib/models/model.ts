@@ -4,6 +4,7 @@
  */
 import type { Bytes } from '../base/time.ts'
 import type { Changes, Field, Value, Values } from './field.ts'
+import type { ModelError } from './model-error.ts'
 
 export { type Changes, DEFAULT, type Field, type FieldType, NOW, type Value, type Values } from './field.ts'
 
@@ -257,8 +258,29 @@ export interface Model {
 	 * statement. `maxBytes` is for all pages together. @default `list` is called for each
 	 */
 	listEach?(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]>
+	/** Whether one transaction can have both models; if either is in one already, both must be. @default only itself */
+	transactsWith?(other: Model): boolean
+	/**
+	 * As `transaction`, for several models.
+	 *
+	 * @param others models that this one `transactsWith`
+	 */
+	transactionWith?<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T>
+	/** Translates an error of the store's driver; `undefined` for any other error. @default none is known */
+	failureOf?(error: unknown): ModelError | undefined
 	/** What `check` checks. Of several models with the same source, only one is checked. @default the model itself */
 	readonly source?: object
+}
+
+/** A transaction over several models, for its work. */
+export interface Within {
+	/** The model within the transaction; one that doesn't take part is returned as it is. */
+	of(model: Model): Model
+	/**
+	 * The driver's own connection, for SQL by hand: what it changes is committed or rolled back as well. It can't be used
+	 * after the transaction. `undefined` if the store has none.
+	 */
+	readonly connection: unknown
 }
 
 /** Why a record wasn't changed or deleted. */

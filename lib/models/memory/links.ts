@@ -31,8 +31,8 @@ export function recordsOf(model: Model): Records | undefined {
 export function linkedTo(model: Model, { asked }: Source): Source {
 	const records = recordsOf(model)
 	if (records === undefined) throw new TypeError(`${model.name} isn't a MemoryModel, so it can't be joined`)
-	const { store, layer } = records.store === asked.store ? asked : records
-	return { store, layer, asked }
+	const { store, layer } = records
+	return { store, layer: layer.transaction === undefined ? asked.layer.of(store) : layer, asked }
 }
 
 /** Returns a function that finds the records related to one, of those in `target` that fit; by key. */

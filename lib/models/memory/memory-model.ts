@@ -19,6 +19,7 @@ import type {
 	Reference,
 	Selection,
 	Values,
+	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { filterOf } from './condition.ts'
@@ -26,7 +27,7 @@ import { fieldsOf, type MemoryField } from './declared.ts'
 import { writerOf } from './json.ts'
 import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
-import { Mutex } from './mutex.ts'
+import { lockedAll, Mutex } from './mutex.ts'
 import { type Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
 import { change, insert, remove } from './write.ts'
@@ -108,19 +109,48 @@ class LayerModel implements Model {
 	}
 
 	/** Runs `work` on a layer of its own, committed to the one below if `work` succeeds. Transactions can be nested. */
-	async transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#mutex.run(async () => {
-			this.#checkOpen()
-			const layer = this.#layer.above()
-			const within = new LayerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
-			try {
-				const result = await work(within)
-				layer.commit()
-				return result
-			} finally {
-				within.#hasEnded = true
-			}
-		})
+	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return this.transactionWith([], (within) => work(within.of(this)))
+	}
+
+	transactsWith(other: Model): boolean {
+		const records = recordsOf(other)
+		return records !== undefined && records.layer.transaction === this.#layer.transaction
+	}
+
+	/** The layers are committed in one turn, so that others see all changes or none. */
+	transactionWith<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
+		const named = [this, ...others.filter(isLayerModel)]
+		const models = [...new Map(named.map((model) => [model.#store, model])).values()]
+		const ordered = models.toSorted((a, b) => (a.#store.lockOrder < b.#store.lockOrder ? -1 : 1))
+		return lockedAll(
+			ordered.map((model) => model.#mutex),
+			async () => {
+				const layers = new Map<Store, Layer>()
+				const inner = new Map<Store, LayerModel>()
+				for (const model of models) {
+					model.#checkOpen()
+					layers.set(model.#store, model.#layer.above(layers))
+				}
+				for (const model of models) inner.set(model.#store, model.#above(layers))
+				const of = (model: Model): Model => {
+					const store = recordsOf(model)?.store
+					return (store && inner.get(store)) ?? model
+				}
+				try {
+					const result = await work({ of, connection: undefined })
+					for (const layer of layers.values()) layer.commit()
+					return result
+				} finally {
+					for (const model of inner.values()) model.#hasEnded = true
+				}
+			},
+		)
+	}
+
+	#above(layers: ReadonlyMap<Store, Layer>): LayerModel {
+		const layer = layers.get(this.#store) ?? this.#layer
+		return layerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
 	}
 
 	references(other: Model): readonly Reference[] {
@@ -176,6 +206,15 @@ class LayerModel implements Model {
 		}
 		return writer
 	}
+}
+
+// Not methods: bundlers rename a class that refers to itself, and messages show the class's name.
+function layerModel(...args: ConstructorParameters<typeof LayerModel>): LayerModel {
+	return new LayerModel(...args)
+}
+
+function isLayerModel(model: Model): model is LayerModel {
+	return model instanceof LayerModel
 }
 
 function reasonOf(error: unknown): string {

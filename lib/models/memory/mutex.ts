@@ -53,3 +53,9 @@ export class Mutex {
 		begin()
 	}
 }
+
+/** Runs `work` when all earlier work of all mutexes has ended. They are always locked in the same order by everyone. */
+export function lockedAll<T>(mutexes: readonly Mutex[], work: () => Promise<T>): Promise<T> {
+	const [first, ...others] = mutexes
+	return first === undefined ? work() : first.run(() => lockedAll(others, work))
+}

@@ -1,4 +1,5 @@
 /** `Store`: fields, key and constraints of a `MemoryModel`. `Layer`: its records, or the changes of a transaction. */
+import { randomUUID } from 'node:crypto'
 import type { Field } from '../model.ts'
 import type { DeclaredField } from './declared.ts'
 import { comparisonOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
@@ -28,6 +29,8 @@ export class Store {
 	readonly keyIndexes: readonly number[]
 	readonly uniques: readonly Unique[]
 	readonly references: Reference[] = []
+	/** Transactions lock stores in the order of this, so that no two wait for each other. */
+	readonly lockOrder = randomUUID()
 	/** References of all stores to this one. */
 	readonly referrers: { readonly from: Store; readonly reference: Reference }[] = []
 	readonly layer: Layer
@@ -116,12 +119,17 @@ function isSameType(own: string, other: string | undefined): boolean {
 	return own === other || (NUMBERS.has(own) && other !== undefined && NUMBERS.has(other))
 }
 
+/** The layers of a transaction. */
+export type Layers = ReadonlyMap<Store, Layer>
+
 /** Maximum number of cached sorted copies: each has a reference to every row. */
 const MAX_ORDERS = 8
 
 /** Records, and the index of the unique constraints. A transaction has a layer on top of this one with only its changes. */
 export class Layer {
 	readonly #below: Layer | undefined
+	/** Of a transaction: the layers of all its stores, this one included. */
+	readonly transaction: Layers | undefined
 	readonly #order: RowOrder
 	/** Changed rows by id; `undefined` for a deleted row of the layer below. */
 	readonly #rows = new Map<string, Row | undefined>()
@@ -134,14 +142,21 @@ export class Layer {
 	readonly #orders = new Map<string, readonly Row[]>()
 
 	/** `order` compares rows by key. */
-	constructor(order: RowOrder, below?: Layer) {
+	constructor(order: RowOrder, below?: Layer, transaction?: Layers) {
+		this.transaction = transaction
 		this.#order = order
 		this.#below = below
 		this.#sorted = below === undefined ? [] : undefined
 	}
 
-	above(): Layer {
-		return new Layer(this.#order, this)
+	/** A layer for a transaction. */
+	above(transaction: Layers): Layer {
+		return new Layer(this.#order, this, transaction)
+	}
+
+	/** The records of another store as this layer's transaction sees them. */
+	of(store: Store): Layer {
+		return this.transaction?.get(store) ?? this.#below?.of(store) ?? store.layer
 	}
 
 	row(id: string): Row | undefined {

@@ -97,7 +97,7 @@ function checkReference(reference: Reference, row: Row, store: Store, layer: Lay
 	const { fields, store: target } = reference
 	const id = referredId(reference, row.values)
 	if (id === undefined || (target === store && id === row.id)) return
-	const referred = (target === store ? layer : target.layer).row(id)
+	const referred = layer.of(target).row(id)
 	if (referred === undefined)
 		throw new ModelError(
 			'foreign_key',
@@ -118,7 +118,7 @@ function referredId({ indexes, fields }: Reference, values: readonly Stored[]): 
 
 function isReferred(row: Row, store: Store, layer: Layer): boolean {
 	return store.referrers.some(({ from, reference }) => {
-		const rows = (from === store ? layer : from.layer).rows()
+		const rows = layer.of(from).rows()
 		return rows.some(
 			({ id, values }) => !(from === store && id === row.id) && referredId(reference, values) === row.id,
 		)

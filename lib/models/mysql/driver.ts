@@ -87,6 +87,7 @@ export class MysqlDriver implements Driver {
 				if (!isBroken) await this.#send((callback) => connection.query(optionsOf(text), callback))
 			},
 			leaves,
+			connection: this.#connections.lent(connection),
 		}
 		const rollbackFailed = () => {
 			isBroken = true

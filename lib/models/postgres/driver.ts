@@ -5,7 +5,8 @@
 import { hasMethods } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
-import { within } from '../sql/transaction.ts'
+import { type Session, within } from '../sql/transaction.ts'
+import { PROBE } from './errors.ts'
 import { PgDriver } from './pg/driver.ts'
 import type { PgPool } from './pg/pool.ts'
 import { PostgresJsDriver, type PostgresJsSql } from './postgres-js/driver.ts'
@@ -75,8 +76,13 @@ class PGliteDriver implements Driver {
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		return this.#database.transaction((transaction) => {
 			const send = (statement: Statement) => run(transaction, statement)
-			const control = (text: string) => send({ text, values: [], writes: false })
-			return within({ run: send, control, leaves: () => 'savepoint' }, work)
+			const session: Session = {
+				run: send,
+				control: (text) => send({ text, values: [], writes: false }),
+				leaves: () => 'savepoint',
+				...{ connection: transaction, probe: PROBE },
+			}
+			return within(session, work)
 		})
 	}
 }

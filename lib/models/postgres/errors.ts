@@ -6,6 +6,9 @@ import type { Table } from '../sql/table.ts'
 /** Message of pg after its own `query_timeout`: the statement is still running. */
 export const READ_TIMEOUT = 'Query read timeout'
 
+/** Fails in a transaction after an error; a commit would roll back without one. */
+export const PROBE = 'select 1'
+
 /** By SQLSTATE, or by its class, the first two characters (PostgreSQL, appendix A). */
 const STATES: Readonly<Record<string, ModelErrorKind>> = {
 	'23505': 'unique',

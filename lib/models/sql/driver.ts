@@ -41,6 +41,11 @@ export interface Driver {
 	 * gets, it makes a savepoint.
 	 */
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T>
+	/**
+	 * Of a transaction's driver: the connection of the user's own library, made by `lend` so that it can't be used after
+	 * the transaction. @default there is no SQL by hand
+	 */
+	readonly connection?: unknown
 	/** Replaces all connections, because they lead to a server that became read-only in a failover. */
 	renew?(): void
 }

@@ -40,9 +40,13 @@ export class Runner {
 	/** Runs `work` with a runner whose statements are in one transaction. */
 	async transaction<T>(work: (inner: Runner) => Promise<T>): Promise<T> {
 		try {
-			return await this.timeout.transaction(this.driver, (driver) =>
-				work(new Runner(driver, this.#dialect, this.#live, this.timeout, true)),
-			)
+			return await this.timeout.transaction(this.driver, async (driver) => {
+				try {
+					return await work(this.within(driver))
+				} catch (error) {
+					throw this.#ofWork(error)
+				}
+			})
 		} catch (error) {
 			const change =
 				error instanceof ModelError && error.kind === 'busy'
@@ -50,6 +54,25 @@ export class Runner {
 					: undefined
 			throw change ?? (await this.#translate(error, true))
 		}
+	}
+
+	/** The runner of a transaction. */
+	within(driver: Driver): Runner {
+		return new Runner(driver, this.#dialect, this.#live, this.timeout, true)
+	}
+
+	/** Translates an error of the driver; `undefined` for any other. */
+	failureOf(error: unknown): ModelError | undefined {
+		return error instanceof ModelError ? error : this.#dialect.failure(error, this.#live.subject.table)
+	}
+
+	/** Translates an error that SQL by hand got from the driver. It may be about another table, so it names no fields. */
+	#ofWork(error: unknown): unknown {
+		if (error instanceof ModelError) return error
+		const failure = this.#dialect.failure(error, this.#live.subject.table)
+		if (failure === undefined) return error
+		const kind = failure.kind === 'too_large' ? 'invalid' : failure.kind
+		return new ModelError(kind, [], error, failure.raised)
 	}
 
 	/** The error to throw, or a promise that rejects with it if the schema has to be reloaded first. */

@@ -19,11 +19,13 @@ import type {
 	Reference,
 	Selection,
 	Values,
+	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
+import { canJoin, JOIN, type JointModel, TRANSACTION, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
@@ -43,7 +45,7 @@ import {
 } from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
-export class SqlModel implements Model {
+export class SqlModel implements JointModel {
 	readonly name: string
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
@@ -53,6 +55,8 @@ export class SqlModel implements Model {
 	readonly [LIVE]: LiveTable
 	readonly #live: LiveTable
 	readonly #runner: Runner
+	/** @internal */
+	readonly [TRANSACTION]: Driver | undefined
 	readonly #isInTransaction: boolean
 	readonly #lists: Lists
 	readonly #reads = new WeakMap<Selection, Reads>()
@@ -77,6 +81,7 @@ export class SqlModel implements Model {
 		this[LIVE] = live
 		this.#live = live
 		this.#isInTransaction = driver instanceof Runner
+		this[TRANSACTION] = driver instanceof Runner ? driver.driver : undefined
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 		this.#lists = new Lists(live, this.#runner)
@@ -143,6 +148,23 @@ export class SqlModel implements Model {
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.#runner.transaction((runner) => work(transactionModel(runner, this.#live)))
+	}
+
+	transactsWith(other: Model): boolean {
+		return canJoin(this, other)
+	}
+
+	transactionWith<T>(_others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
+		return this.#runner.transaction(({ driver }) => work(withinOf(this, driver)))
+	}
+
+	/** @internal */
+	[JOIN](driver: Driver): Model {
+		return transactionModel(this.#runner.within(driver), this.#live)
+	}
+
+	failureOf(error: unknown): ModelError | undefined {
+		return this.#runner.failureOf(error)
 	}
 
 	async check(writes = false): Promise<void> {

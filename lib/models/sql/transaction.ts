@@ -3,6 +3,7 @@
  * the `Driver` in between, for database objects that have transactions of their own. Nested transactions are savepoints.
  */
 import type { Driver, Rows, Statement } from './driver.ts'
+import { type Lending, lend, transactionEnded } from './lend.ts'
 import { NoConnection } from './pool.ts'
 
 /** The connection of a transaction. */
@@ -19,6 +20,13 @@ export interface Session {
 	 * - `nothing`: the connection is lost, or the server has rolled back
 	 */
 	leaves(error: unknown): 'everything' | 'savepoint' | 'nothing'
+	/** The connection of the user's own library, for SQL by hand. @default none */
+	readonly connection?: object
+	/**
+	 * A statement that fails if the transaction can't be committed any more; sent after SQL by hand, whose errors nobody
+	 * may have seen. Only needed if the server would roll back at the commit without an error.
+	 */
+	readonly probe?: string
 }
 
 /** Runs `work` between begin and commit, and rolls back after an error; `rollbackFailed` gets that rollback's error. */
@@ -59,6 +67,9 @@ class TransactionDriver implements Driver {
 	/** The error after which this transaction or savepoint can't be committed. */
 	#failure: { readonly error: unknown; readonly leavesNothing: boolean } | undefined
 	#hasEnded = false
+	/** Whether there may have been SQL by hand, and its first error. */
+	#isByHand = false
+	#byHand: { readonly error: unknown } | undefined
 	readonly #session: Session
 	readonly #depth: number
 
@@ -70,10 +81,38 @@ class TransactionDriver implements Driver {
 	async finish<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		try {
 			const result = await work(this)
+			if (this.#isByHand) await this.#probe()
 			if (this.#failure !== undefined) throw this.#failure.error
 			return result
 		} finally {
 			this.#hasEnded = true
+		}
+	}
+
+	get connection(): unknown {
+		const { connection } = this.#session
+		if (connection === undefined) return undefined
+		const lending: Lending = {
+			begin: () => {
+				this.#assertUsable()
+				this.#isByHand = true
+			},
+			failed: (error) => {
+				this.#byHand ??= { error }
+				// After other errors, the user may have gone back to a savepoint by hand.
+				if (this.#session.leaves(error) === 'nothing') this.#recordFailure(error)
+			},
+		}
+		return lend(connection, lending)
+	}
+
+	async #probe(): Promise<void> {
+		const { probe } = this.#session
+		if (probe === undefined || this.#failure !== undefined) return
+		try {
+			await this.#session.control(probe)
+		} catch (error) {
+			throw this.#byHand?.error ?? error
 		}
 	}
 
@@ -121,7 +160,7 @@ class TransactionDriver implements Driver {
 	}
 
 	#assertUsable(): void {
-		if (this.#hasEnded) throw new TypeError('this transaction has ended: await all operations in it')
+		if (this.#hasEnded) throw transactionEnded()
 		if (this.#failure?.leavesNothing === true) throw this.#failure.error
 	}
 }

@@ -47,6 +47,7 @@ export class SqliteDriver implements Driver {
 			run: async (statement) => this.run(statement),
 			control: (text) => this.#database.exec(text),
 			leaves: () => 'everything',
+			connection: this.#database,
 		}
 		try {
 			// If the rollback fails, SQLite has rolled back already (on a full disk, for example).

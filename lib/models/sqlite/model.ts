@@ -13,9 +13,12 @@ import type {
 	Model,
 	Selection,
 	Values,
+	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import type { Driver } from '../sql/driver.ts'
+import { JOIN } from '../sql/joint.ts'
 import type { Reopen } from '../sql/live-table.ts'
 import {
 	type DatabaseOptions,
@@ -123,6 +126,15 @@ export class SqliteModel extends SqlModel implements Model {
 
 	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.#guarded.transaction(work)
+	}
+
+	override transactionWith<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
+		return this.#guarded.transactionWith(others, work)
+	}
+
+	/** @internal */
+	override [JOIN](driver: Driver): Model {
+		return this.#guarded[JOIN](driver)
 	}
 
 	/** @throws ModelError `unavailable` also if the file was writable when it was opened, and is read-only now */

@@ -41,6 +41,8 @@ export interface Connection {
 	query(options: StatementOptions, callback?: Callback): unknown
 	unprepare(options: StatementOptions): unknown
 	destroy(): void
+	/** The same connection with promises. */
+	promise?(): object
 	/** Returns it to its pool; only connections of a pool have it. */
 	release?(): void
 	on(event: 'error', listener: (error: unknown) => void): unknown
@@ -60,6 +62,8 @@ export interface Connections {
 	release(connection: Connection): void
 	/** For a connection that is broken, or in an unknown state. */
 	destroy(connection: Connection): void
+	/** The connection in the form that the user's object returns: with promises, or with callbacks. */
+	lent(connection: Connection): object
 	/** Replaces a connection to a server that became read-only in a failover, and all older connections. */
 	renew(connection?: Connection): void
 }
@@ -76,7 +80,16 @@ export function connectionsOf(database: MysqlDatabase): Connections {
 			`the database must be a pool of mysql2 or mysql2/promise, as returned by createPool(…), got ${typeof database}`,
 		)
 	}
-	return isPool(core) ? new PooledConnections(core) : new OneConnection(core)
+	const lent = core === database ? withCallbacks : withPromises
+	return isPool(core) ? new PooledConnections(core, lent) : new OneConnection(core, lent)
+}
+
+type Lent = Connections['lent']
+
+const withCallbacks: Lent = (connection) => connection
+
+function withPromises(connection: Connection): object {
+	return connection.promise?.() ?? connection
 }
 
 /** The object with the callback API, which promise objects wrap. */
@@ -100,8 +113,10 @@ function isPool(core: Pool | Connection): core is Pool {
 class PooledConnections implements Connections {
 	readonly #pool: Pool
 	readonly #renewal: Renewal
+	readonly lent: Lent
 
-	constructor(pool: Pool) {
+	constructor(pool: Pool, lent: Lent) {
+		this.lent = lent
 		this.#pool = pool
 		this.#renewal = Renewal.of(pool)
 	}
@@ -142,7 +157,10 @@ class OneConnection implements Connections {
 	readonly #waiting: ((error: unknown, connection?: Connection) => void)[] = []
 	#isBusy = false
 
-	constructor(connection: Connection) {
+	readonly lent: Lent
+
+	constructor(connection: Connection, lent: Lent) {
+		this.lent = lent
 		this.#connection = connection
 	}
 

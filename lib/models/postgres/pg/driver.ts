@@ -3,6 +3,7 @@ import type { Seconds } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
+import { PROBE } from '../errors.ts'
 import { PgConnections } from './connections.ts'
 import { PgInserts } from './inserts.ts'
 import { isBreaking, type Lease, type PgPool } from './pool.ts'
@@ -36,7 +37,8 @@ export class PgDriver implements Driver {
 		const close = (error: unknown) =>
 			lease.markBroken(error instanceof Error ? error : new Error(String(error)))
 		try {
-			return await runTransaction({ run, control, leaves }, work, close)
+			const session = { run, control, leaves, connection: lease.client, probe: PROBE }
+			return await runTransaction(session, work, close)
 		} finally {
 			lease.release()
 		}

@@ -5,6 +5,7 @@
 import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
+import { lend, transactionEnded } from '../../sql/lend.ts'
 import { Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { isMixedUp, isReadOnly } from '../errors.ts'
@@ -129,12 +130,29 @@ export class PostgresJsDriver implements Driver {
 	): Promise<T> {
 		// Not returned through postgres.js, which would await the elements of an array.
 		const results: T[] = []
+		let hasEnded = false
+		// postgres.js itself would run later statements on the connection, which may be another transaction's by then.
+		const assertOpen = (): void => {
+			if (hasEnded) throw transactionEnded()
+		}
 		await open(async (sql) => {
 			const inner: Driver = {
-				query: (statement) => this.#run(sql, statement),
-				transaction: (nested) => this.#scope((scope) => sql.savepoint(scope), nested),
+				query: async (statement) => {
+					assertOpen()
+					return this.#run(sql, statement)
+				},
+				transaction: async (nested) => {
+					assertOpen()
+					return this.#scope((scope) => sql.savepoint(scope), nested)
+				},
+				// After an error by hand, `begin` rejects with it.
+				connection: lend(sql, { begin: assertOpen }),
 			}
-			results.push(await work(inner))
+			try {
+				results.push(await work(inner))
+			} finally {
+				hasEnded = true
+			}
 		})
 		// Without a result, `open` would have rejected.
 		return results[0] as T

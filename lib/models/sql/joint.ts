@@ -1,0 +1,44 @@
+/**
+ * Transactions over several tables of one database: which models can be in the same one, and each model within it. Used by
+ * `sql-model.ts`.
+ */
+import type { Model, Within } from '../model.ts'
+import type { Driver } from './driver.ts'
+import { areTogether, type LiveTable } from './live-table.ts'
+import { LIVE } from './subject.ts'
+
+/** The member of a model that returns the model within a transaction. */
+export const JOIN: unique symbol = Symbol('verbena.join')
+/** The member of a model that has its transaction's driver; `undefined` if it isn't in a transaction. */
+export const TRANSACTION: unique symbol = Symbol('verbena.transaction')
+
+/** The members of an SQL model that joint transactions use. */
+export interface JointModel extends Model {
+	readonly [LIVE]: LiveTable
+	readonly [TRANSACTION]: Driver | undefined
+	[JOIN](driver: Driver): Model
+}
+
+export function canJoin(model: JointModel, other: Model): other is JointModel {
+	return isJoint(other) && areTogether(model[LIVE], other) && model[TRANSACTION] === other[TRANSACTION]
+}
+
+function isJoint(model: Model): model is JointModel {
+	return JOIN in model
+}
+
+/** The transaction of `driver`, begun by `model`. */
+export function withinOf(model: JointModel, driver: Driver): Within {
+	const known = new Map<Model, Model>()
+	return {
+		connection: driver.connection,
+		of(other) {
+			const before = known.get(other)
+			if (before !== undefined) return before
+			// Also a table that wasn't named, so that nothing waits for a second connection.
+			const inner = canJoin(model, other) ? other[JOIN](driver) : other
+			known.set(other, inner)
+			return inner
+		},
+	}
+}

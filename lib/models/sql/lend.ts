@@ -1,0 +1,70 @@
+/**
+ * `lend`: the connection of the user's own library, lent to the work of a transaction for SQL by hand. After the transaction
+ * it is refused: by then, the connection may be in someone else's. Used by `transaction.ts` and the driver of postgres.js.
+ */
+
+/** The transaction that lends its connection. */
+export interface Lending {
+	/** Called before each call by hand. @throws TypeError if the transaction has ended */
+	begin(): void
+	/** Called with each error of a statement by hand. */
+	failed?(error: unknown): void
+}
+
+/** What belongs to the transaction, or to the pool; in the libraries' own names. */
+const OWN: ReadonlySet<PropertyKey> = new Set([
+	...['release', 'end', 'destroy', 'close', 'changeUser', 'reset'],
+	...['beginTransaction', 'commit', 'rollback'],
+])
+
+export function transactionEnded(): TypeError {
+	return new TypeError('this transaction has ended: await all operations in it')
+}
+
+/** A connection that works like the given one, as long as its transaction does. */
+export function lend(connection: object, lending: Lending): object {
+	const methods = new Map<PropertyKey, unknown>()
+	return new Proxy(connection, {
+		get(target, name) {
+			const value: unknown = Reflect.get(target, name)
+			if (typeof value !== 'function' || name === 'constructor') return value
+			let method = methods.get(name)
+			if (method === undefined) {
+				method = lentMethod(target, name, value as Method, lending)
+				methods.set(name, method)
+			}
+			return method
+		},
+		// A `sql` of postgres.js is a function.
+		apply(target, _this, args: unknown[]) {
+			lending.begin()
+			return (target as Method)(...args)
+		},
+	})
+}
+
+type Method = (...args: unknown[]) => unknown
+
+function lentMethod(target: object, name: PropertyKey, method: Method, lending: Lending): Method {
+	return (...args) => {
+		if (OWN.has(name))
+			throw new TypeError(
+				`${String(name)}() of a transaction's connection is left to the transaction, which ends when its work does`,
+			)
+		lending.begin()
+		const last = args.at(-1)
+		if (typeof last === 'function' && lending.failed !== undefined)
+			args[args.length - 1] = watchedCallback(last as Method, lending)
+		const result = method.apply(target, args)
+		if (result instanceof Promise) result.catch((error) => lending.failed?.(error))
+		return result
+	}
+}
+
+/** A callback in the form of Node's. */
+function watchedCallback(callback: Method, { failed }: Lending): Method {
+	return (...args) => {
+		if (args[0] instanceof Error) failed?.(args[0])
+		return callback(...args)
+	}
+}
