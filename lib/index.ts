@@ -31,6 +31,7 @@ export { type RememberOptions, remember, type Storable } from './cache/remember.
 export type { CorsOptions } from './cors/cors.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
 export { CrudPage, CrudRecord } from './crud/crud-record.ts'
+export { databaseError } from './crud/database-error.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { CrudFieldLimits } from './crud/narrow.ts'
@@ -43,6 +44,7 @@ export type {
 	RelatedHandler,
 } from './crud/options.ts'
 export type { CrudId } from './crud/record-id.ts'
+export { type Transacting, type TransactionOptions, transaction } from './crud/transaction.ts'
 export type {
 	Access,
 	AccessRules,
@@ -77,6 +79,7 @@ export {
 	type Reference,
 	type Value,
 	type Values,
+	type Within,
 } from './models/model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError } from './models/model-error.ts'
 export type {

@@ -19,6 +19,12 @@ const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown',
 	outcome_unknown: '5',
 }
 
+/** What answers to errors need of a plan. */
+export type ErrorPlan = Pick<
+	CrudPlan,
+	'owner' | 'fields' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
+>
+
 /** The values that a model was given to store, by the model's field names. */
 type Written = Readonly<Record<string, unknown>>
 
@@ -29,7 +35,7 @@ type Written = Readonly<Record<string, unknown>>
  */
 export function restErrorOf(
 	error: unknown,
-	plan: CrudPlan,
+	plan: ErrorPlan,
 	operation?: CrudOperation,
 	{ where }: Scope = EVERYTHING,
 	written: Written = {},
@@ -86,7 +92,7 @@ export function restErrorOf(
 	}
 }
 
-function tooLarge(cause: ModelError, { maxPageBytes }: CrudPlan): RestError {
+function tooLarge(cause: ModelError, { maxPageBytes }: ErrorPlan): RestError {
 	const details = [{ field: 'limit', code: 'max', message: 'is too high for records of this size' }]
 	return new RestError(
 		'too_large',
@@ -116,7 +122,7 @@ function withOtherFields(detail: Detail, _at: number, all: readonly Detail[]): D
 
 function unstorable(
 	error: ModelError,
-	plan: CrudPlan,
+	plan: ErrorPlan,
 	operation: CrudOperation | undefined,
 	written: Written,
 	message: string | undefined,
@@ -144,7 +150,7 @@ function unstorable(
  * The written fields that may have the invalid value when the database doesn't name the column: those whose types only the
  * database checks (inet, a range, an array).
  */
-function uncheckedFields({ fields }: CrudPlan, written: Written): readonly string[] {
+function uncheckedFields({ fields }: ErrorPlan, written: Written): readonly string[] {
 	return [...fields.values()]
 		.map(({ field }) => field)
 		.filter(({ type }) => type === 'other' || type === 'json')
@@ -155,7 +161,7 @@ function uncheckedFields({ fields }: CrudPlan, written: Written): readonly strin
 /** One detail for each of the fields that the client may write. */
 function details(
 	fields: readonly string[],
-	{ creatable, updatable }: CrudPlan,
+	{ creatable, updatable }: ErrorPlan,
 	operation: CrudOperation | undefined,
 	code: string,
 	message: string,

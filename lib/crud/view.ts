@@ -1,5 +1,5 @@
 /** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
-import type { Selection } from '../models/model.ts'
+import type { Model, Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { CrudField } from './fields.ts'
 import type { CrudQuery } from './list-query.ts'
@@ -36,8 +36,18 @@ export interface CrudFacts {
 	readonly overridden: ReadonlySet<CrudOperation>
 	/** Whether a read without parameters returns the model's text as it is. */
 	readonly isPlainRead: boolean
+	/** The transaction that the view's operations run in. */
+	readonly transaction?: CrudTransaction
 	/** The paths that the handler is mounted at. */
 	readonly paths: (readonly string[])[]
+}
+
+/** A transaction of `transaction()`. */
+export interface CrudTransaction {
+	/** A model within it. */
+	of(model: Model): Model
+	/** 1 for one that isn't within another. */
+	readonly depth: number
 }
 
 /** Parameters and results of one request, without its id and values. The shared handler's state is frozen. */

@@ -56,6 +56,11 @@ export function exchangeOf(view: object, member: string): Exchange {
 	return exchange
 }
 
+/** The exchange of a view; `undefined` for an object that isn't one. */
+export function findExchange(view: object): Exchange | undefined {
+	return (view as View)[EXCHANGE]
+}
+
 export function outsideRequest(view: object, member: string): TypeError {
 	return new TypeError(
 		`this.${member} of ${view.constructor.name} was used outside of a request: it works in the methods that a request calls, whose \`this\` is made for that request`,

@@ -3,7 +3,7 @@
  * lets the model embed what it can; `complete` adds the rest to the model's answer. Called by `store.ts`.
  */
 import { exchangeOf } from '../../handler/view.ts'
-import type { Condition, Order, Selection } from '../../models/model.ts'
+import type { Condition, Model, Order, Selection } from '../../models/model.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { relatedAccess } from './access.ts'
@@ -40,7 +40,7 @@ export async function related(
 	embeds: boolean,
 	limit = 1,
 ): Promise<Related> {
-	const { plan } = view[FACTS]
+	const { plan, transaction } = view[FACTS]
 	const access = relatedAccess(exchangeOf(view, 'relations'))
 	const scoping = await Scoping.of(access, query)
 	const { include = NO_INCLUDE } = query
@@ -50,8 +50,15 @@ export async function related(
 		order: scoping.order(query.order),
 		selection: plan.selections.extended(split.selection, linkFields(plan, split.rest)),
 		...{ kept: split.selection, rest: split.rest },
-		attaching: { access, scoping, bytesLeft: plan.maxPageBytes, maxBytes: plan.maxPageBytes },
+		attaching: {
+			...{ access, scoping, bytesLeft: plan.maxPageBytes, maxBytes: plan.maxPageBytes },
+			...{ modelOf: transaction === undefined ? itself : transaction.of },
+		},
 	}
+}
+
+function itself(model: Model): Model {
+	return model
 }
 
 /** Adds the records that the model hasn't embedded to its JSON, a record or an array of records. */

@@ -1,0 +1,262 @@
+/**
+ * `transaction`: several models or CRUD handlers in one transaction. A handler within it is a view of the same request,
+ * whose plan has the model that the transaction gives for its own.
+ */
+import { attached } from '../base/attached.ts'
+import { RestError } from '../base/error.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import type { RestHandler } from '../handler/handler.ts'
+import { findExchange } from '../handler/view.ts'
+import type { Model, Within } from '../models/model.ts'
+import type { CrudHandler } from './crud-handler.ts'
+import { databaseError } from './database-error.ts'
+import { relatedAccess } from './relations/access.ts'
+import { type CrudTransaction, type CrudView, FACTS } from './view.ts'
+
+/** What can take part in a transaction. */
+export type Transacting = Model | CrudHandler
+
+/** Options of `transaction`. */
+export interface TransactionOptions {
+	/**
+	 * The `this` of a request's method, if none of the models and handlers is that: when the request is over, because it
+	 * timed out or its client has gone, the transaction is rolled back.
+	 *
+	 * @default that of the handlers, in a request
+	 */
+	readonly request?: RestHandler
+}
+
+/** An override that begins a transaction and calls itself in it would never end. */
+const MAX_DEPTH = 16
+
+/**
+ * Calls `work` with the same models and handlers, whose changes are committed together, or rolled back if `work` rejects or
+ * records an error with `this.error()`. All must be of one database object, such as a pool.
+ *
+ *     await transaction([this, items], async ([orders, items], connection) => {
+ *       const order = await orders.create({ customer })
+ *       await items.create({ order: order.id, product })
+ *     })
+ *
+ * Handlers within it serve the request of `this`: with its user, scopes and checks of values. Within `work`, `this` takes part,
+ * too, so that an override can call `super.create()`. A transaction within another one is a savepoint.
+ *
+ * @param work `connection` is the driver's own, for SQL by hand: a client of pg, the `sql` of a transaction of postgres.js
+ * or PGlite, a connection of mysql2, the database of SQLite; `undefined` for a MemoryModel
+ * @returns what `work` returns
+ * @throws what `work` throws; TypeError for what can't be in one transaction; RestError `unavailable` if it can't begin, or
+ * the request is over; `outcome_unknown` if the connection is lost during the commit. Without a request, ModelErrors
+ */
+export async function transaction<
+	const Of extends readonly [Transacting, ...Transacting[]],
+	T,
+	Connection = unknown,
+>(
+	of: Of,
+	work: (of: Of, connection: Connection) => T | Promise<T>,
+	options: TransactionOptions = {},
+): Promise<T> {
+	const members = membersOf(of)
+	const exchange = exchangeOf(members, options.request)
+	const signal = exchange?.signal()
+	signal?.throwIfAborted()
+	const views = await Promise.all(members.map((member) => viewOf(member, exchange)))
+	const depth = 1 + Math.max(...views.map((view) => view?.[FACTS].transaction?.depth ?? 0))
+	if (depth > MAX_DEPTH) throw endless(members)
+	let ofWork: { readonly error: unknown } | undefined
+	const run = async (within: Within): Promise<T> => {
+		const inner: CrudTransaction = { depth, of: (model) => within.of(model) }
+		const leaves: (() => void)[] = []
+		try {
+			signal?.throwIfAborted()
+			const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
+			// The same models and handlers, and the connection as the caller has declared it.
+			const worked = Promise.resolve(work(things as unknown as Of, within.connection as Connection))
+			const result = await untilOver(worked, exchange)
+			await untilOver(Promise.resolve(exchange?.pendingChecks()), exchange)
+			if (exchange?.failure !== undefined) throw new RolledBack(result)
+			return result
+		} catch (error) {
+			ofWork = { error: rolledBack(error) }
+			throw error
+		} finally {
+			for (const leave of leaves) leave()
+		}
+	}
+	try {
+		return await begin(members, run)
+	} catch (error) {
+		if (error instanceof RolledBack) return error.result as T // what `work` has returned
+		if (ofWork?.error instanceof RestError) throw ofWork.error
+		if (ofWork !== undefined || exchange === undefined) throw error
+		throw databaseError(error, members[0]?.handler ?? of[0])
+	}
+}
+
+interface Member {
+	readonly model: Model
+	readonly handler: CrudHandler | undefined
+	/** For messages. */
+	readonly name: string
+}
+
+/** @throws TypeError for anything that isn't a model or a CrudHandler, or that can't be in a transaction with the first */
+function membersOf(of: readonly unknown[]): readonly Member[] {
+	const members = Array.isArray(of) ? of.map(memberOf) : []
+	const [first, ...others] = members
+	if (first === undefined)
+		throw new TypeError(
+			'transaction() takes a list of models or CRUD handlers: transaction([orders, items], …)',
+		)
+	for (const { model, name } of others) {
+		if (model === first.model || first.model.transactsWith?.(model) === true) continue
+		throw new TypeError(
+			`transaction(): ${name} can't be in one transaction with ${first.name}: both must be of the same database object, such as a pool, and within a transaction both must be in it`,
+		)
+	}
+	return members
+}
+
+function memberOf(given: unknown, at: number): Member {
+	if (typeof given === 'object' && given !== null) {
+		if (FACTS in given) {
+			const handler = given as CrudHandler // only these have FACTS
+			return { model: handler.model, handler, name: handler.constructor.name }
+		}
+		if ('transaction' in given && 'fields' in given && 'key' in given) {
+			const model = given as Model // by its members
+			return { model, handler: undefined, name: model.name }
+		}
+	}
+	const what = given instanceof Promise ? 'a promise: await its open() first' : `a ${typeof given}`
+	throw new TypeError(`transaction() takes models and CRUD handlers, got ${what} at index ${at}`)
+}
+
+/** @throws TypeError for a `request` that isn't a request's `this`, and for handlers of different requests */
+function exchangeOf(members: readonly Member[], request: RestHandler | undefined): Exchange | undefined {
+	const given = request === undefined ? undefined : findExchange(request)
+	if (request !== undefined && given === undefined)
+		throw new TypeError("transaction(): request must be the `this` of a request's method")
+	const found = members.flatMap(({ handler }) => (handler && findExchange(handler)) ?? [])
+	const exchange = given ?? found[0]
+	if (found.some((one) => one !== exchange))
+		throw new TypeError('transaction(): the handlers belong to different requests')
+	return exchange
+}
+
+/** The handler's view of the request; before the transaction, because an authenticator may use the same pool. */
+async function viewOf({ handler }: Member, exchange: Exchange | undefined): Promise<CrudView | undefined> {
+	if (handler === undefined) return undefined
+	const view = handler as unknown as CrudView // a CrudHandler has all its members
+	if (exchange === undefined || findExchange(handler) !== undefined) return view
+	return relatedAccess(exchange).view({ handler, to: view[FACTS].plan, operation: 'read' })
+}
+
+function begin<T>(members: readonly Member[], work: (within: Within) => Promise<T>): Promise<T> {
+	const [{ model }, ...others] = members as readonly [Member, ...Member[]] // `membersOf` refuses an empty list
+	if (model.transactionWith !== undefined)
+		return model.transactionWith(
+			others.map((other) => other.model),
+			work,
+		)
+	return model.transaction((inner) =>
+		work({ connection: undefined, of: (one) => (one === model ? inner : one) }),
+	)
+}
+
+/** The model, or a handler's view, within the transaction. */
+function enter(
+	model: Model,
+	view: CrudView | undefined,
+	transaction: CrudTransaction,
+	leaves: (() => void)[],
+): unknown {
+	const inner = transaction.of(model)
+	if (view === undefined) return inner
+	const { plan, ...facts } = view[FACTS]
+	// Not a copy: relations are only known after the mount.
+	const within = { ...facts, transaction, plan: Object.create(plan, { model: { value: inner } }) }
+	const properties = { [FACTS]: within, model: inner }
+	if (findExchange(view) !== undefined) leaves.push(enterItself(view, properties))
+	return Object.create(view, {
+		[FACTS]: { value: properties[FACTS], configurable: true },
+		model: { value: inner, configurable: true },
+	})
+}
+
+/** What a view has at the moment; those below are of transactions that it was in before. */
+interface Entered {
+	readonly properties: object
+	readonly below: Entered | undefined
+	isOver: boolean
+}
+
+const ENTERED: unique symbol = Symbol('verbena.entered')
+
+/** Lets the request's view take part as well; returns a function that ends that. */
+function enterItself(
+	view: CrudView & { [ENTERED]?: Entered; model?: Model },
+	properties: object,
+): () => void {
+	const outside = { properties: { [FACTS]: view[FACTS], model: view.model }, below: undefined, isOver: false }
+	const own = Object.hasOwn(view, ENTERED) ? view[ENTERED] : undefined
+	const entered: Entered = { properties, below: own ?? outside, isOver: false }
+	show(view, entered)
+	return () => {
+		entered.isOver = true
+		// Transactions that run at the same time may end in any order.
+		let top: Entered | undefined = view[ENTERED]
+		while (top?.isOver === true) top = top.below
+		if (top !== undefined) show(view, top)
+	}
+}
+
+function show(view: object, entered: Entered): void {
+	const all: object = { ...entered.properties, [ENTERED]: entered }
+	for (const name of Reflect.ownKeys(all))
+		Object.defineProperty(view, name, { value: Reflect.get(all, name), configurable: true })
+}
+
+const OVER: unique symbol = Symbol('verbena.over')
+
+/** Rejects when the request is over; one for all transactions of a request. */
+function overOf(exchange: Exchange): Promise<never> {
+	return attached(exchange, OVER, () => {
+		const signal = exchange.signal()
+		const over = new Promise<never>((_, reject) => {
+			if (signal.aborted) reject(signal.reason)
+			signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+		})
+		over.catch(() => {})
+		return over
+	})
+}
+
+/** Settles as `promise` does, or rejects when the request is over. */
+function untilOver<T>(promise: Promise<T>, exchange: Exchange | undefined): Promise<T> {
+	return exchange === undefined ? promise : Promise.race([promise, overOf(exchange)])
+}
+
+/** Thrown to roll back after `this.error()`: the transaction returns what `work` has returned. */
+class RolledBack extends Error {
+	readonly result: unknown
+
+	constructor(result: unknown) {
+		super('the method has recorded an error')
+		this.result = result
+	}
+}
+
+/** What is unknown of a change within the transaction is known after its rollback. */
+function rolledBack(error: unknown): unknown {
+	if (!(error instanceof RestError) || error.code !== 'outcome_unknown') return error
+	return new RestError('unavailable', undefined, { headers: { 'Retry-After': '5' }, cause: error })
+}
+
+function endless(members: readonly Member[]): TypeError {
+	const names = members.map(({ name }) => name).join(', ')
+	return new TypeError(
+		`transaction(): ${MAX_DEPTH} transactions of ${names} within each other: an override that begins one must call super, as in super.create(values)`,
+	)
+}
