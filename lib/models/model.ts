@@ -232,6 +232,11 @@ export interface Model {
 	count(where: Condition | undefined): Promise<number>
 	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
+	/**
+	 * As `read`; within a transaction, the record can't be changed by others until its end. @default `read`, for stores whose
+	 * transactions exclude each other
+	 */
+	lock?(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
 	/** Creates a record; a field without a value gets its default, or null. */
 	create(values: Values, selection: Selection): Promise<Created>
 	/** `changes` has at least one field. */

@@ -265,6 +265,17 @@ export class Untransacted extends Passing {
 	}
 }
 
+/** A lock that holds nobody up. */
+export class Unlocked extends Untransacted {
+	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return work(new Unlocked(this.inner))
+	}
+
+	lock(id: string, selection: Selection, where: Condition | undefined) {
+		return this.inner.read(id, selection, where)
+	}
+}
+
 /** A transaction that undoes only what it has created. */
 export class Undoing extends Passing {
 	override async transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {

@@ -25,6 +25,7 @@ import {
 	Timing,
 	Undoing,
 	Unguarded,
+	Unlocked,
 	Untransacted,
 	withField,
 } from './broken-models.ts'
@@ -38,6 +39,11 @@ const BROKEN: readonly Broken[] = [
 		'says that a field may be null which may not',
 		() => withField('title', { nullable: true }),
 		'the fields are those of the table, with type, null and default',
+	],
+	[
+		'locks nothing',
+		() => new Unlocked(),
+		'a record that a transaction has locked is changed by others after its end',
 	],
 	[
 		'takes NOW for a time long ago',

@@ -41,6 +41,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		// mysql2 sends numbers as doubles, which MySQL 8 rejects as a limit.
 		bindNumber: String,
 		defaultOf: () => 'default',
+		locked: ' for update',
 		nowFor: ({ sqlType, fraction = 6 }) =>
 			`${sqlType === 'timestamp' ? 'current_timestamp' : 'utc_timestamp'}(${fraction})`,
 		record: (selected, alias) => (alias === ALIAS ? lists.record(selected) : recordOf(selected, alias)),

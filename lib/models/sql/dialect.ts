@@ -199,6 +199,11 @@ export interface Dialect {
 	 */
 	nowFor?(column: Column): string
 	/**
+	 * The clause that locks the selected rows of the table, with `ALIAS`, until the end of the transaction. Left out if
+	 * transactions that write exclude each other.
+	 */
+	readonly locked?: string
+	/**
 	 * A term of `order by` that sorts nulls last. A `nulls` clause that changes nothing must be left out: it may prevent
 	 * the use of an index.
 	 */

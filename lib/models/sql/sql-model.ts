@@ -108,6 +108,13 @@ export class SqlModel implements JointModel {
 		return reads.gathered(id, where)
 	}
 
+	async lock(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
+		const plan = this.#plan(selection)
+		const { rows } = await this.#runner.run(lockStatement(this.#subject, id, plan, { ...UNGUARDED, where }))
+		const [row] = rows
+		return row === undefined ? undefined : plan.selectedRow.found(row)
+	}
+
 	async create(values: Values, selection: Selection): Promise<Created> {
 		this.#mustBeWritable()
 		const { keys, dialect } = this.#subject

@@ -171,12 +171,12 @@ export function deleteStatement(subject: Subject, id: string, plan: Plan, guard:
 	return sql.statement(true)
 }
 
-/** Reads and locks the record that is about to be deleted. */
+/** Reads and locks a record that is about to be changed. Rows of views can't always be locked. */
 export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
 	const sql = new Sql(subject.dialect)
 	sql.add(plan.head)
 	writeGuarded(sql, subject, id, plan, guard, ALIAS)
-	sql.add(' for update')
+	if (!subject.table.isView) sql.add(subject.dialect.locked ?? '')
 	return sql.statement(true)
 }
 

@@ -193,6 +193,25 @@ export const TRANSACTION_TESTS: readonly ModelTest[] = tests({
 		deepStrictEqual(answers, pairs)
 		deepStrictEqual(await fixture.column({ order: ['order'] }, 'order'), [0, ...orders])
 	},
+	async 'a record that a transaction has locked is changed by others after its end'(fixture) {
+		if (fixture.model.lock === undefined) return
+		const id = await fixture.add({ order: 0 })
+		const selection = fixture.select(['order'])
+		let other: Promise<unknown> | undefined
+		await fixture.transaction(async (within) => {
+			const found = await within.model.lock?.(id, selection, undefined)
+			deepStrictEqual(found && parsed(found), { order: 0 })
+			const missing = await within.model.lock?.(id, selection, { op: 'eq', field: 'order', value: 1 })
+			strictEqual(missing, undefined)
+			other = fixture.update(id, { order: 2 })
+			other.catch(() => {})
+			// Time for the other change to overtake, if it can.
+			for (let count = 0; count < 20; count++) await within.read(id, ['order'])
+			await within.update(id, { order: 1 })
+		})
+		await other
+		deepStrictEqual(await fixture.read(id, ['order']), { order: 2 })
+	},
 	async 'many simultaneous transactions all take effect'(fixture) {
 		await atOnce(20, (order) =>
 			fixture.transaction(async (within) => {
