@@ -36,6 +36,7 @@ export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { CrudFieldLimits } from './crud/narrow.ts'
 export type {
+	AuditOption,
 	CrudOperation,
 	CrudOptions,
 	CrudRelation,

@@ -3,6 +3,7 @@
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
+import { findExchange } from '../handler/view.ts'
 import { keyText } from '../models/key.ts'
 import {
 	type Absent,
@@ -15,9 +16,11 @@ import {
 } from '../models/model.ts'
 import { ModelError } from '../models/model-error.ts'
 import { joinId, splitId } from '../wire/record-id.ts'
+import { audited } from './audit.ts'
 import { allOf } from './comparison.ts'
 import { type CrudRecord, recordOf } from './crud-record.ts'
 import { NOTHING } from './fields.ts'
+import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
@@ -44,7 +47,7 @@ export async function createRecord(view: CrudView, given: GivenValues): Promise<
 
 export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { model, version } = plan
+	const { version } = plan
 	const values = withoutDefaults(given)
 	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
@@ -52,15 +55,8 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const all = plan.touch === undefined ? versioned : touched(plan, versioned)
 	const more = await recordRelated(view, false)
 	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
-	const within = () =>
-		scope.isOpen
-			? model.transaction(async (into) => {
-					const made = await create(into)
-					await refuseMoved(into, made.id, scope)
-					return made
-				})
-			: create(model)
-	const created = await translateWriteErrors(view, 'create', within, scope, all)
+	const run = () => changed(view, { operation: 'create', scope, mayMove: scope.isOpen }, create)
+	const created = await translateWriteErrors(view, 'create', run, scope, all)
 	const state = view[STATE]
 	const isPlain = plan.keys.length === 1
 	if (!Object.isFrozen(state))
@@ -135,23 +131,52 @@ export async function changeWithin(
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
 		const all = plan.touch === undefined ? changes : touched(plan, changes)
+		const ids = { before: key, after: idAfter(plan, key, changes) }
 		const update = (into: Model) => into.update(key, all, selection, { where, version })
-		const within = () =>
-			mayMove(scope, changes)
-				? model.transaction(async (into) => {
-						const done = await update(into)
-						if (typeof done !== 'string') await refuseMoved(into, idAfter(plan, key, changes), scope)
-						return done
-					})
-				: update(model)
-		const changed = await translateWriteErrors(view, operation, within, scope, changes)
-		return presentRecord(view, key, changed, more)
+		const run = () => changed(view, { operation, scope, ...ids, mayMove: mayMove(scope, changes) }, update)
+		const done = await translateWriteErrors(view, operation, run, scope, changes)
+		return presentRecord(view, key, done, more)
 	}
 	// Nothing to change: the record keeps its version.
 	const read = () => model.read(key, selection, where)
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
 	return presentRecord(view, key, isStale ? 'stale' : record, more)
+}
+
+/** A change of one record. */
+interface Change {
+	readonly operation: CrudOperation
+	readonly scope: Scope
+	/** Its ids before and after; `undefined` for a new record. */
+	readonly before?: string
+	readonly after?: string
+	/** Whether the change may move the record out of the scope. */
+	readonly mayMove?: boolean
+}
+
+/** Makes a change, in a transaction with its audit and with the check that needs it, if there are any. */
+function changed<T extends Found | Absent>(
+	view: CrudView,
+	{ operation, scope, before, after, mayMove = false }: Change,
+	run: (into: Model) => Promise<T>,
+): Promise<T> {
+	const { plan, audit, transaction } = view[FACTS]
+	const { model } = plan
+	const checked = async (into: Model): Promise<T> => {
+		const done = await run(into)
+		if (typeof done === 'string') return done
+		const { id }: Found & { readonly id?: string } = done // T may be a Created
+		await refuseMoved(into, id ?? after ?? '', scope)
+		return done
+	}
+	const make = mayMove ? checked : run
+	if (audit !== undefined) {
+		const own = transaction === undefined ? audit : { ...audit, model: transaction.of(audit.model) }
+		const who = findExchange(view)?.user?.id
+		return audited({ model, audit: own, who, operation, before, after, where: scope.where }, make)
+	}
+	return mayMove ? model.transaction(make) : make(model)
 }
 
 /** Whether only the store can tell if a record is still within the scope after a change. */
@@ -186,16 +211,16 @@ export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRec
 
 export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { model } = plan
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
 	const guard = { where: scope.where, version }
 	const marked = deletion(plan)
-	const remove = () =>
-		marked === undefined ? model.delete(key, selection, guard) : model.update(key, marked, selection, guard)
-	return presentRecord(view, key, await translateModelErrors(view, 'remove', remove, scope), more)
+	const remove = (into: Model) =>
+		marked === undefined ? into.delete(key, selection, guard) : into.update(key, marked, selection, guard)
+	const run = () => changed(view, { operation: 'remove', scope, before: key }, remove)
+	return presentRecord(view, key, await translateModelErrors(view, 'remove', run, scope), more)
 }
 
 export async function restoreRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
@@ -212,8 +237,9 @@ export async function restoreWithin(view: CrudView, id: string, scope: Scope): P
 	const { version } = view[STATE]
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
-	const restore = () => plan.model.update(key, changes, selection, { where: scope.where, version })
-	return presentRecord(view, key, await translateModelErrors(view, 'restore', restore, scope), more)
+	const restore = (into: Model) => into.update(key, changes, selection, { where: scope.where, version })
+	const run = () => changed(view, { operation: 'restore', scope, after: key }, restore)
+	return presentRecord(view, key, await translateModelErrors(view, 'restore', run, scope), more)
 }
 
 /**

@@ -10,6 +10,7 @@ import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/metho
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import { ownAnswer } from './answers.ts'
+import { auditOf } from './audit.ts'
 import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
@@ -71,6 +72,7 @@ export class CrudHandler extends RestHandler {
 			...{ handler: this, plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, state },
 			...{ isNarrowed: isOverridden(this, 'fields'), narrowed: new Map() },
 			living: scopeOfDeleted(plan, false),
+			audit: auditOf(plan, options.audit),
 			defaultQuery: defaultQuery(plan),
 			paths: [],
 			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),

@@ -125,6 +125,13 @@ export interface CrudOptions {
 	 * @default {}
 	 */
 	readonly relations?: Readonly<Record<string, CrudRelation>>
+	/**
+	 * A model that each change is recorded in, within the same transaction: who, when, operation, and the changed fields before
+	 * and after. It has the fields `who` (null if unknown), `at`, `operation`, `record` (the id), `before` and `after` (JSON,
+	 * null if there is no record then), and, if several models share it, `resource`. `{ to: model, fields: ['title'] }` records
+	 * these fields, hidden ones too. @default none; of the fields, those that are visible
+	 */
+	readonly audit?: AuditOption
 	/** Maximum number of relations one behind the other in a request, as in `comments.author`. From 1 to 4. @default 2 */
 	readonly includeDepth?: number
 }
@@ -154,6 +161,9 @@ export interface CrudRelation {
 	/** `['tie']` lets clients tie and untie records, many to many: `PUT /7/tags/3` and `DELETE /7/tags/3`. @default [] */
 	readonly writable?: readonly 'tie'[]
 }
+
+/** A model that changes are recorded in, and the fields that are recorded. */
+export type AuditOption = Model | { readonly to: Model; readonly fields?: readonly string[] | undefined }
 
 /** A `CrudHandler`. */
 export interface RelatedHandler {
@@ -190,6 +200,7 @@ export const READERS = {
 	touch: optional(text),
 	softDelete: optional(text),
 	relations: or(relations, {}),
+	audit: optional(audit),
 	includeDepth: or(wholeNumber({ from: 1, to: 4 }), 2),
 } satisfies Readers<CrudOptions>
 
@@ -231,6 +242,13 @@ export type ReadRelation = ReturnType<typeof relation>
 function isTarget(value: unknown): boolean {
 	return typeof value === 'function' || (typeof value === 'object' && value !== null && 'model' in value)
 }
+
+function audit(where: string, value: unknown): AuditOption {
+	if (typeof value !== 'object' || value === null || !('to' in value)) return model(where, value)
+	return nested('{ to: model }', { to: model, fields: optional(names) }, 'a model')(where, value)
+}
+
+const model = withMethods<Model>('list', 'read', 'create')
 
 function oneOrMore(where: string, value: unknown): readonly string[] {
 	return typeof value === 'string'

@@ -155,11 +155,12 @@ async function viewOf({ handler }: Member, exchange: Exchange | undefined): Prom
 
 function begin<T>(members: readonly Member[], work: (within: Within) => Promise<T>): Promise<T> {
 	const [{ model }, ...others] = members as readonly [Member, ...Member[]] // `membersOf` refuses an empty list
-	if (model.transactionWith !== undefined)
-		return model.transactionWith(
-			others.map((other) => other.model),
-			work,
+	if (model.transactionWith !== undefined) {
+		const audits = members.flatMap(
+			({ handler }) => (handler as CrudView | undefined)?.[FACTS].audit?.model ?? [],
 		)
+		return model.transactionWith([...others.map((other) => other.model), ...audits], work)
+	}
 	return model.transaction((inner) =>
 		work({ connection: undefined, of: (one) => (one === model ? inner : one) }),
 	)

@@ -1,6 +1,7 @@
 /** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
 import type { Model, Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
+import type { Audit } from './audit.ts'
 import type { CrudField } from './fields.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { CrudOperation, CrudRules } from './options.ts'
@@ -24,6 +25,8 @@ export interface CrudFacts {
 	readonly isScoped: boolean
 	/** The scope of all records that aren't deleted. */
 	readonly living: Scope
+	/** The model that changes are recorded in. */
+	readonly audit: Audit | undefined
 	/** Whether a subclass overrides `fields()`. */
 	readonly isNarrowed: boolean
 	/** The facts for requests with fewer fields, by what `fields()` returned: see `narrow.ts`. */

@@ -1,0 +1,192 @@
+/**
+ * The option `audit`: each change is recorded in another model, in one transaction with it. Checked when the handler is
+ * constructed; `changes.ts` calls `audited` with each change.
+ */
+import { nearest } from '../base/options.ts'
+import { timeOfDay } from '../base/time.ts'
+import {
+	type Absent,
+	type Condition,
+	type Field,
+	type Found,
+	type Model,
+	NOW,
+	type Selection,
+	type Values,
+	type Within,
+} from '../models/model.ts'
+import { ModelError } from '../models/model-error.ts'
+import { RawJson } from '../wire/raw-json.ts'
+import { NOTHING } from './fields.ts'
+import type { AuditOption, CrudOperation } from './options.ts'
+import type { CrudPlan } from './plan.ts'
+
+/** The model of the changes, and what is recorded of the records. */
+export interface Audit {
+	readonly model: Model
+	readonly selection: Selection
+	/** The names of the model's fields. */
+	readonly has: ReadonlySet<string>
+	/** The fields among `before` and `after` that hold JSON, not its text. */
+	readonly json: ReadonlySet<string>
+}
+
+/** The fields of an audit's records, with the types that each may have. */
+const COLUMNS = {
+	who: ['text', 'uuid'],
+	at: ['timestamp'],
+	operation: ['text'],
+	record: ['text'],
+	before: ['json', 'text'],
+	after: ['json', 'text'],
+	resource: ['text'],
+} as const satisfies Readonly<Record<string, readonly Field['type'][]>>
+
+type Column = keyof typeof COLUMNS
+
+/** Those that the model may lack. */
+const OPTIONAL: readonly Column[] = ['resource']
+/** Those that must be nullable: who may be unknown, and new records have nothing before. */
+const NULLABLE: readonly Column[] = ['who', 'before', 'after']
+
+/**
+ * @throws TypeError for a model that can't record the changes, and for unknown fields
+ */
+export function auditOf(plan: CrudPlan, given: AuditOption | undefined): Audit | undefined {
+	if (given === undefined) return undefined
+	const place = `${plan.owner}: audit`
+	const { to: model, fields: names } = 'to' in given ? given : { to: given, fields: undefined }
+	const fields = new Map(model.fields.map((field) => [field.name, field]))
+	for (const [name, types] of Object.entries(COLUMNS) as [Column, readonly Field['type'][]][])
+		checkColumn(`${place}: ${model.name}`, name, types, fields.get(name))
+	const more = model.fields.find(
+		({ name, nullable, hasDefault, generated }) => !(name in COLUMNS || nullable || hasDefault || generated),
+	)
+	if (more !== undefined)
+		throw new TypeError(`${place}: ${model.name}.${more.name} needs a value, and an audit has none for it`)
+	if (model.readOnly) throw new TypeError(`${place}: ${model.name} can only be read`)
+	if (plan.model.transactionWith === undefined || plan.model.transactsWith?.(model) !== true)
+		throw new TypeError(
+			`${place}: ${plan.model.name} and ${model.name} must be in one database, with the same pool`,
+		)
+	const selected = names ?? [...plan.visible.keys()]
+	const unknown = selected.find((name) => !plan.fields.has(name))
+	if (unknown !== undefined)
+		throw new TypeError(
+			`${place}.fields: there is no field ${unknown}${nearest(unknown, plan.fields.keys())}`,
+		)
+	return {
+		model,
+		selection: Object.freeze({
+			fields: selected.map((name) => plan.fields.get(name)?.field.name ?? name),
+			names: selected,
+			version: undefined,
+		}),
+		has: new Set(fields.keys()),
+		json: new Set(['before', 'after'].filter((name) => fields.get(name)?.type === 'json')),
+	}
+}
+
+function checkColumn(
+	place: string,
+	name: Column,
+	types: readonly Field['type'][],
+	field: Field | undefined,
+): void {
+	if (field === undefined && OPTIONAL.includes(name)) return
+	if (field === undefined)
+		throw new TypeError(`${place} needs the fields ${Object.keys(COLUMNS).join(', ')}: ${name} is missing`)
+	if (!types.includes(field.type))
+		throw new TypeError(`${place}.${name} is of type ${field.type}: it must be ${types.join(' or ')}`)
+	if (field.generated) throw new TypeError(`${place}.${name} is written by the store alone`)
+	if (!field.nullable && NULLABLE.includes(name)) throw new TypeError(`${place}.${name} must be nullable`)
+}
+
+/** A change to record. */
+export interface AuditedChange {
+	/** The handler's model, and that of the audit; both within the request's transaction, if there is one. */
+	readonly model: Model
+	readonly audit: Audit
+	/** The id of the user; `undefined` for an anonymous one. */
+	readonly who: string | undefined
+	readonly operation: CrudOperation
+	/** The ids before and after the change; `undefined` if there is no record then. */
+	readonly before: string | undefined
+	readonly after: string | undefined
+	/** The condition that the record matches before. */
+	readonly where: Condition | undefined
+}
+
+/**
+ * Runs a change, and records it in the same transaction.
+ *
+ * @param run changes one record of the model that it is given
+ */
+export function audited<T extends Found | Absent>(
+	change: AuditedChange,
+	run: (into: Model) => Promise<T>,
+): Promise<T> {
+	const { model, audit } = change
+	// Checked by `auditOf`.
+	if (model.transactionWith === undefined)
+		throw new TypeError(`${model.name} has no transactions with ${audit.model.name}`)
+	return model.transactionWith([audit.model], (within) => recorded(change, run, within))
+}
+
+async function recorded<T extends Found | Absent>(
+	change: AuditedChange,
+	run: (into: Model) => Promise<T>,
+	within: Within,
+): Promise<T> {
+	const { audit, model, who = null } = change
+	const into = within.of(model)
+	const { selection } = audit
+	const lock = into.lock?.bind(into) ?? into.read.bind(into)
+	const before = change.before === undefined ? undefined : await lock(change.before, selection, change.where)
+	const result = await run(into)
+	if (typeof result === 'string') return result
+	const record: Found & { readonly id?: string } = result // T may be a Created
+	const id = record.id ?? change.after ?? change.before ?? ''
+	const isGone = change.operation === 'remove'
+	const after = isGone ? undefined : await into.read(id, selection, undefined)
+	const values: Values = {
+		who,
+		at: audit.model.setsNow === true ? NOW : new Date(timeOfDay()).toISOString(),
+		operation: change.operation,
+		record: id,
+		...differences(audit, before, after),
+		...(audit.has.has('resource') ? { resource: model.name } : {}),
+	}
+	await store(within.of(audit.model), values)
+	return result
+}
+
+/** What a change has changed of the audited fields; all of them of a record that is new or gone. */
+function differences({ json }: Audit, before: Found | undefined, after: Found | undefined): Values {
+	const [old, now] = [before, after].map(
+		(found) => found && (JSON.parse(found.json) as Record<string, unknown>),
+	)
+	const isChanged = (name: string) =>
+		old === undefined || now === undefined || JSON.stringify(old[name]) !== JSON.stringify(now[name])
+	const written = (name: string, record: Record<string, unknown> | undefined) => {
+		if (record === undefined) return null
+		const text = JSON.stringify(
+			Object.fromEntries(Object.entries(record).filter(([field]) => isChanged(field))),
+		)
+		return json.has(name) ? new RawJson(text) : text
+	}
+	return { before: written('before', old), after: written('after', now) }
+}
+
+/** @throws TypeError if the store refuses the audit: the client can do nothing about it */
+async function store(model: Model, values: Values): Promise<void> {
+	try {
+		await model.create(values, NOTHING)
+	} catch (cause) {
+		if (!(cause instanceof ModelError) || PASSING.includes(cause.kind)) throw cause
+		throw new TypeError(`the change could not be recorded in ${model.name}: ${cause.message}`, { cause })
+	}
+}
+
+/** Errors that have nothing to do with the values. */
+const PASSING: readonly ModelError['kind'][] = ['busy', 'unavailable', 'outcome_unknown']
