@@ -13,6 +13,8 @@ export interface Statement {
 	 * them are done; if one fails, the driver runs each of them again on its own.
 	 */
 	readonly joins?: boolean
+	/** Of a statement that joins others: the id of the record that it locks. They are run in the order of these texts. */
+	readonly locks?: string
 	/**
 	 * Maximum size of the result, for statements that may return many large rows. The query fails with ModelError
 	 * `too_large` as soon as the rows before the latest one exceed it.

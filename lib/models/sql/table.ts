@@ -60,7 +60,7 @@ export interface Table {
 	readonly isWritable?: boolean
 	/** Of a writable view: the table behind it, which the database's errors name. `constraints` are that table's. */
 	readonly base?: Base | undefined
-	/** Whether inserts run user-defined triggers or rules; `undefined` if unknown. */
+	/** Whether changes run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 }
 

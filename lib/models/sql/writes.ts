@@ -101,8 +101,15 @@ export function updateStatement(
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
 	if (version !== undefined) cacheKey.push(VERSIONED)
 	const text = plan.updates.get(cacheKey)
+	const joins = subject.table.hasTriggers === false
 	if (text !== undefined)
-		return { text, values: updateValues(subject, id, assignments, plan, version), writes: true }
+		return {
+			text,
+			values: updateValues(subject, id, assignments, plan, version),
+			writes: true,
+			joins,
+			locks: id,
+		}
 	const statement = writeUpdate(subject, id, assignments, plan, guard)
 	plan.updates.keep(cacheKey, statement.text)
 	return statement

@@ -1,7 +1,7 @@
 /**
  * `PgConnections`: checks connections out of a pg `Pool` and runs statements on them. Unlike `pool.query` it keeps a
  * connection after an error that concerns only the statement, doesn't send statements whose caller has timed out, and
- * abandons connections that don't respond. Used by `driver.ts` and `inserts.ts`.
+ * abandons connections that don't respond. Used by `driver.ts` and `writes.ts`.
  */
 import { Deadlines } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'

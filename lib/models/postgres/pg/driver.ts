@@ -1,28 +1,28 @@
-/** The `Driver` for a pg `Pool`: one connection per statement, per transaction, and per batch of concurrent inserts. */
+/** The `Driver` for a pg `Pool`: one connection per statement, per transaction, and per batch of concurrent writes. */
 import type { Seconds } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
 import { PROBE } from '../errors.ts'
 import { PgConnections } from './connections.ts'
-import { PgInserts } from './inserts.ts'
 import { isBreaking, type Lease, type PgPool } from './pool.ts'
+import { PgWrites } from './writes.ts'
 
 export class PgDriver implements Driver {
 	readonly #connections: PgConnections
-	readonly #inserts: PgInserts
+	readonly #writes: PgWrites
 	readonly #allowsBatches: boolean
 
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#connections = new PgConnections(pool, timeoutSeconds)
-		this.#inserts = new PgInserts(this.#connections)
+		this.#writes = new PgWrites(this.#connections)
 		// After pg's `query_timeout` the outcome of a query is unknown, which should not happen to a whole batch.
 		this.#allowsBatches = (pool.options?.query_timeout ?? 0) === 0
 	}
 
 	query(statement: Statement): Promise<Rows> {
 		const isBatched = statement.joins === true && this.#allowsBatches && isKept(statement)
-		return isBatched ? this.#inserts.query(statement) : this.#connections.query(statement)
+		return isBatched ? this.#writes.query(statement) : this.#connections.query(statement)
 	}
 
 	renew(): void {

@@ -6,7 +6,7 @@ import type { Values } from '../../../../lib/models/model.ts'
 import { ModelError } from '../../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../../lib/models/postgres/model.ts'
 import { PgConnections } from '../../../../lib/models/postgres/pg/connections.ts'
-import { PgInserts } from '../../../../lib/models/postgres/pg/inserts.ts'
+import { PgWrites } from '../../../../lib/models/postgres/pg/writes.ts'
 import { NoConnection } from '../../../../lib/models/sql/pool.ts'
 import { describe } from '../../../helpers/describe.ts'
 import { until } from '../../../helpers/listening.ts'
@@ -357,7 +357,7 @@ if ((await driversHere()).includes('pg'))
 					return 0
 				}
 			}
-			const inserts = new PgInserts(new Late(pool, 30))
+			const inserts = new PgWrites(new Late(pool, 30))
 			const text = 'insert into pgad_joined (name) values ($1)'
 			const told = await Promise.all(
 				['n0', 'bad', 'n1'].map((name) =>
