@@ -32,6 +32,16 @@ export const CRUD_PEERS: readonly Peer[] = [
 	peer('express', ['express'], 'crud/'),
 ]
 
+/** Peers of related records: the first, one statement by hand, is the reference. */
+export const RELATED_PEERS: readonly Peer[] = [
+	peer('expert', ['fastify', 'pg', 'mysql2', 'libsql'], 'related/'),
+	peer('gathered', ['dataloader'], 'related/'),
+	peer('verbena', [], 'related/'),
+	peer('fastify', ['fastify'], 'related/'),
+	peer('prisma', ['prisma', '@prisma/client', '@prisma/adapter-pg'], 'related/'),
+	peer('drizzle', ['drizzle-orm'], 'related/'),
+]
+
 /** Answers reads of one record and nothing else. */
 export const BARE: Peer = peer('bare', [], 'crud/')
 

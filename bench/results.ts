@@ -1,5 +1,8 @@
 /** What has been measured, and the numbers drawn from it. */
 
+/** What peers are compared by: the server's CPU time, that of server and database together, or requests per second. */
+export type By = 'cost' | 'total' | 'rate'
+
 /** One peer's part in one round. */
 export interface Round {
 	/** Cost of one request, match or start, in the workload's unit. */
@@ -51,15 +54,19 @@ export function quantile(sorted: readonly number[], part: number): number {
 }
 
 /**
- * How many times better `peer` is than `other`, round by round: by cost the other's divided by the
+ * How many times better `peer` is than `other`, round by round: by CPU the other's divided by the
  * peer's, by rate the peer's divided by the other's. Above 1 is better, in both.
  */
-export function ratios(result: Result, peer: string, other: string, by: 'cost' | 'rate' = 'cost'): number[] {
+export function ratios(result: Result, peer: string, other: string, by: By = 'cost'): number[] {
 	const theirs = result.rounds.get(other) ?? []
 	return (result.rounds.get(peer) ?? []).flatMap((round, index) => {
-		const mine = round[by]
-		const reference = theirs[index]?.[by]
+		const mine = figureOf(round, by)
+		const reference = figureOf(theirs[index], by)
 		if (mine === undefined || reference === undefined) return []
-		return by === 'cost' ? reference / mine : mine / reference
+		return by === 'rate' ? mine / reference : reference / mine
 	})
+}
+
+function figureOf(round: Round | undefined, by: By): number | undefined {
+	return by === 'total' ? round && round.cost + (round.databaseCost ?? 0) : round?.[by]
 }

@@ -1,5 +1,5 @@
 /** `Target`: something that has been promised, and how a run shows it. */
-import { type Result, ratios } from './results.ts'
+import { type By, type Result, ratios } from './results.ts'
 
 /** One promise. */
 export interface Target {
@@ -19,10 +19,10 @@ export function compared(
 	title: string,
 	other: string,
 	bound: number,
-	by: 'cost' | 'rate' = 'cost',
+	by: By = 'cost',
 ): Target {
 	return {
-		text: `${title}, ${by === 'cost' ? 'CPU' : 'requests'} against ${other}`,
+		text: `${title}, ${NAMES[by]} against ${other}`,
 		workloads: [workload],
 		bound,
 		kind: 'at least',
@@ -33,3 +33,5 @@ export function compared(
 				.flatMap((result) => ratios(result, 'verbena', other, by)),
 	}
 }
+
+const NAMES: Readonly<Record<By, string>> = { cost: 'CPU', total: 'CPU with the database', rate: 'requests' }

@@ -1,4 +1,5 @@
 /** What has been promised, and whether a run has kept it. */
+import { RELATED_TARGETS } from './crud/related/targets.ts'
 import { CRUD_TARGETS } from './crud/targets.ts'
 import { type Result, type Summary, summarize } from './results.ts'
 import { compared, type Target } from './target.ts'
@@ -59,6 +60,7 @@ const TARGETS: readonly Target[] = [
 		}),
 	),
 	...CRUD_TARGETS,
+	...RELATED_TARGETS,
 ]
 
 /** Judges by medians, and only what was measured. */

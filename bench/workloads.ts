@@ -1,5 +1,6 @@
 /** The workloads: what each asks of every server. */
 import { type App, appWith, type Shape } from './app.ts'
+import { RELATED_WORKLOADS } from './crud/related/workloads.ts'
 import { CRUD_WORKLOADS } from './crud/workloads.ts'
 import { PEERS } from './peers.ts'
 import { draw, pick, type Random } from './random.ts'
@@ -20,6 +21,7 @@ export const WORKLOADS: readonly Workload[] = [
 	plain('not-found', 404, (random) => get(`/api/missing/${id(random)}`)),
 	...SHAPES.flatMap((shape) => SIZES.map((size) => routing(shape, size))),
 	...CRUD_WORKLOADS,
+	...RELATED_WORKLOADS,
 ]
 
 function plain(name: string, status: number, request: (random: Random) => Buffer): Workload {

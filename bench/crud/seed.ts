@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { type DatabaseName, openSession, type Session, urlOf } from './databases.ts'
+import { BLOG, blogStatements } from './related/tables.ts'
 import { statementsFor } from './tables.ts'
 
 /** Which tables the bench has made, and by which statements: others' tables are never taken for them. */
@@ -18,17 +19,33 @@ export async function ensureTable(
 	rows: number,
 	{ anew = false }: { readonly anew?: boolean } = {},
 ): Promise<void> {
-	const statements = statementsFor(database, table, rows)
+	await ensureMade(database, [table], statementsFor(database, table, rows), anew)
+}
+
+/** The tables that are made together, and with references to each other: see {@link ensureTable}. */
+export async function ensureBlog(database: DatabaseName): Promise<void> {
+	await ensureMade(database, Object.values(BLOG), blogStatements(database), false)
+}
+
+async function ensureMade(
+	database: DatabaseName,
+	tables: readonly string[],
+	statements: readonly string[],
+	anew: boolean,
+): Promise<void> {
 	const made = createHash('sha256').update(statements.join(';')).digest('hex')
 	await withSession(database, async (session) => {
 		await session.run(
 			`create table if not exists ${REGISTER} (name varchar(64) primary key, made varchar(64) not null)`,
 		)
-		const [entry] = await session.run(`select made from ${REGISTER} where name = '${table}'`)
-		if (!anew && entry?.made === made) return
-		await session.run(`delete from ${REGISTER} where name = '${table}'`)
+		const names = tables.map((table) => `'${table}'`).join()
+		const entries = await session.run(`select made from ${REGISTER} where name in (${names})`)
+		const isThere = entries.length === tables.length && entries.every((entry) => entry.made === made)
+		if (!anew && isThere) return
+		await session.run(`delete from ${REGISTER} where name in (${names})`)
 		for (const statement of statements) await session.run(statement)
-		await session.run(`insert into ${REGISTER} (name, made) values ('${table}', '${made}')`)
+		for (const table of tables)
+			await session.run(`insert into ${REGISTER} (name, made) values ('${table}', '${made}')`)
 	})
 }
 
@@ -42,8 +59,10 @@ export async function clean(database: DatabaseName): Promise<void> {
 		await session.run(
 			`create table if not exists ${REGISTER} (name varchar(64) primary key, made varchar(64) not null)`,
 		)
+		// Tables that refer to each other go in any order.
+		if (database === 'mariadb') await session.run('set foreign_key_checks = 0')
 		for (const { name } of await session.run(`select name from ${REGISTER}`)) {
-			await session.run(`drop table if exists ${name}`)
+			await session.run(`drop table if exists ${name} cascade`)
 		}
 		await session.run(`drop table ${REGISTER}`)
 	})

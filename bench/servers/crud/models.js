@@ -1,22 +1,32 @@
 /** Models of the tables, as a program opens them: for the servers that read by them. */
-export function openModel(database, url, table) {
-	return { postgres: openPostgres, mariadb: openMariadb, sqlite: openSqlite }[database](url, table)
+export async function openModel(database, url, table) {
+	const [model] = await openModels(database, url, [table])
+	return model
 }
 
-async function openPostgres(url, table) {
+/** Models of one database, which can be joined. */
+export async function openModels(database, url, tables) {
+	const open = await { postgres: openPostgres, mariadb: openMariadb, sqlite: openSqlite }[database](url)
+	return Promise.all(tables.map(open))
+}
+
+async function openPostgres(url) {
 	const { default: pg } = await import('pg')
 	const { PostgresModel } = await import('../../results/dist/models/postgres/model.js')
-	return PostgresModel.open(new pg.Pool({ connectionString: url }), table)
+	const pool = new pg.Pool({ connectionString: url })
+	return (table) => PostgresModel.open(pool, table)
 }
 
-async function openMariadb(url, table) {
+async function openMariadb(url) {
 	const { createPool } = await import('mysql2/promise')
 	const { MysqlModel } = await import('../../results/dist/models/mysql/model.js')
-	return MysqlModel.open(createPool({ uri: url, timezone: 'Z' }), table)
+	const pool = createPool({ uri: url, timezone: 'Z' })
+	return (table) => MysqlModel.open(pool, table)
 }
 
-async function openSqlite(url, table) {
+async function openSqlite(url) {
 	const { openFile } = await import('./sqlite-driver.js')
 	const { SqliteModel } = await import('../../results/dist/models/sqlite/model.js')
-	return SqliteModel.open(openFile(url), table)
+	const file = openFile(url)
+	return (table) => SqliteModel.open(file, table)
 }
