@@ -35,17 +35,17 @@ const ARRAY = '[]'
 const IS_JSON: ReadonlySet<string> = new Set(['int2', 'int4', 'int8', 'oid', 'json', 'jsonb'])
 
 /**
- * A column's JSON as an argument of `concat`. Never NULL, not even for a not-null column: its constraint may be dropped
- * at runtime. `name` is the quoted name with the table's alias.
+ * A column's JSON as text. Never NULL, not even for a not-null column: its constraint may be dropped at runtime. `name`
+ * is the quoted name with the table's alias.
  */
 export function jsonText(column: Column, name: string): string {
 	const { sqlType } = column
-	if (sqlType.endsWith(ARRAY)) return orNull(`to_json(${arrayOf(sqlType, name)})`)
+	if (sqlType.endsWith(ARRAY)) return orNull(`to_json(${arrayOf(sqlType, name)})::text`)
 	if (sqlType === 'bool') return `case when ${name} then 'true' when not ${name} then 'false' else 'null' end`
 	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
 		return orNull(column.allDigits === true ? shortest(sqlType, name) : time(sqlType, name, QUOTED))
 	if (IS_JSON.has(sqlType) && column.asText !== true) return orNull(`${name}::text`)
-	return orNull(`to_json(${scalar(sqlType, name, column.asText === true, MILLISECONDS)})`)
+	return orNull(`to_json(${scalar(sqlType, name, column.asText === true, MILLISECONDS)})::text`)
 }
 
 function orNull(json: string): string {
@@ -58,6 +58,15 @@ function orNull(json: string): string {
  */
 export function aggregable(column: Column, name: string): string {
 	return column.sqlType.endsWith(ARRAY) ? `to_json(${arrayOf(column.sqlType, name)})` : name
+}
+
+/** The same value as {@link cursorValue}, as JSON text: never NULL. */
+function cursorText(column: Column, name: string): string {
+	const { sqlType, type } = column
+	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
+		return orNull(time(sqlType, name, QUOTED_MICROSECONDS))
+	const isJson = sqlType.endsWith(ARRAY) || (IS_JSON.has(sqlType) && type !== 'bigint')
+	return orNull(isJson ? `${name}::text` : `to_json(${cursorValue(column, name)})::text`)
 }
 
 /** The aggregated array's element as JSON for a cursor: in full precision, bigint and decimal as text, null as null. */
@@ -161,8 +170,13 @@ function arrayValue(element: string, name: string): string {
 	return `case when ${name} is not null then coalesce(${all}, '[]') end`
 }
 
-/** Maximum number of fields per `concat`: PostgreSQL's functions take at most 100 arguments, and a field needs two. */
-const MAX_FIELDS = 49
+/**
+ * Maximum number of fields in a chain of `||`, which takes 14 % less time than `concat` with as many arguments. Each `||`
+ * copies what is before it, so chains are short, in case that a field is long.
+ */
+const MAX_CHAIN = 8
+/** PostgreSQL's functions take at most 100 arguments. */
+const MAX_ARGUMENTS = 100
 
 /** @param alias the table's alias, empty for none */
 export function recordSql(selected: readonly Selected[], alias: string): RecordSql {
@@ -187,15 +201,21 @@ export function recordText(
 	}))
 	const members = [...own, ...related]
 	if (members.length === 0) return `'{}'`
-	const parts: string[] = []
-	for (let from = 0; from < members.length; from += MAX_FIELDS) {
-		const some = members
-			.slice(from, from + MAX_FIELDS)
-			.flatMap(({ as, sql }, at) => [literal(`${from + at === 0 ? '{' : ','}${JSON.stringify(as)}:`), sql])
-		const end = from + MAX_FIELDS < members.length ? [] : [`'}'`]
-		parts.push(`concat(${[...some, ...end].join(', ')})`)
-	}
-	return parts.join(' || ')
+	const texts = members.map(({ as, sql }, at) => {
+		const name = literal(`${at === 0 ? '{' : ','}${JSON.stringify(as)}:`)
+		return `${name} || ${sql}${at === members.length - 1 ? ` || '}'` : ''}`
+	})
+	const chains = chunks(texts, MAX_CHAIN).map((chain) => chain.join(' || '))
+	if (chains.length === 1) return chains.join()
+	return chunks(chains, MAX_ARGUMENTS)
+		.map((some) => `concat(${some.join(', ')})`)
+		.join(' || ')
+}
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+	const parts: T[][] = []
+	for (let from = 0; from < all.length; from += size) parts.push(all.slice(from, from + size))
+	return parts
 }
 
 /**
@@ -208,11 +228,13 @@ export function relatedList(parts: EmbeddedParts): string {
 	const last = Math.min(limit, MAX_SUBSCRIPT)
 	const keys = orderOfPage(order).map(({ column }) => {
 		const key = aggregable(column, columnName(QUOTING, column, alias))
-		return cursorValue(column, `(array_agg(${key}))[${last}]`)
+		return cursorText(column, `(array_agg(${key}))[${last}]`)
 	})
 	const records = `array_to_string((array_agg(${parts.record()}))[1:${last}], ',')`
 	const mark = `chr(${MARK_CODE})`
-	const next = `case when count(*) > ${limit} then concat(${mark}, '${number}:', json_build_array(${keys.join(', ')}), ${mark}) else 'null' end`
+	// Not by `json_build_array`: it looks up the types of its arguments for each list.
+	const values = keys.join(` || ', ' || `)
+	const next = `case when count(*) > ${limit} then ${mark} || '${number}:[' || ${values} || ']' || ${mark} else 'null' end`
 	// All that match were read if they are no more than the limit.
 	const all =
 		total && `case when count(*) <= ${Math.min(limit, total.max)} then count(*)::text else ${total.sql()} end`
