@@ -119,6 +119,18 @@ export class TermCounter {
 			throw badQuery(place, 'max', `is one relation too many: at most ${MAX_RELATIONS} are allowed`)
 	}
 
+	/** How many relations were counted. */
+	get relations(): number {
+		return this.#relations
+	}
+
+	/** Counts relations whose depth was checked before; false, without counting, if they are too many. */
+	takesRelations(number: number): boolean {
+		if (this.#relations + number > MAX_RELATIONS) return false
+		this.#relations += number
+		return true
+	}
+
 	/** @throws RestError `bad_request` when there are too many */
 	add(place: string): void {
 		if (++this.#count > MAX_TERMS)

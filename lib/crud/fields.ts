@@ -58,21 +58,48 @@ function camelCase(name: string): string {
 export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
 
 /**
- * Maximum number of cached selections, and of keys remembered after one use: clients can ask for any combination of
+ * Maximum number of cached values, and of keys remembered after one use: clients can ask for any combination of
  * fields.
  */
 const MAX_CACHED = 100
 
-/** LRU cache of selections: one object for each set of fields, so that models can prepare statements for it. */
+/** LRU cache by texts that clients choose: a value is kept from the second use of its key on. */
+export class RepeatCache<T extends object> {
+	/** Least recently used first. */
+	readonly #values = new Map<string, T>()
+	readonly #usedOnce = new Set<string>()
+
+	find(key: string): T | undefined {
+		const value = this.#values.get(key)
+		if (value !== undefined) {
+			this.#values.delete(key)
+			this.#values.set(key, value)
+		}
+		return value
+	}
+
+	/** Keeps a value that `find` didn't have, if it is the second one for this key. */
+	keep(key: string, value: T): void {
+		if (this.#usedOnce.delete(key)) {
+			this.#values.set(key, value)
+			dropOldest(this.#values)
+			return
+		}
+		this.#usedOnce.add(key)
+		dropOldest(this.#usedOnce)
+	}
+}
+
+/** The selections of a handler's records: one object for each set of fields, so that models can prepare statements for it. */
 export class Selections {
 	/** All visible fields. */
 	readonly all: Selection
 	readonly #visible: readonly CrudField[]
 	readonly #version: string | undefined
-	/** Other selections, least recently used first. */
-	readonly #cache = new Map<string, Selection>()
-	/** Keys of selections used once: a selection is cached from its second use on. */
-	readonly #usedOnce = new Set<string>()
+	/** Other selections. */
+	readonly #cache = new RepeatCache<Selection>()
+	/** What requests ask for, by their parameters: `include.ts` keeps it here. */
+	readonly requests = new RepeatCache<object>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {
 		this.#visible = visible
@@ -111,16 +138,10 @@ export class Selections {
 	}
 
 	#cached(key: string, make: () => Selection): Selection {
-		const cached = this.#cache.get(key)
-		const selection = cached ?? make()
-		if (cached !== undefined) this.#cache.delete(key)
-		else if (!this.#usedOnce.delete(key)) {
-			this.#usedOnce.add(key)
-			dropOldest(this.#usedOnce)
-			return selection
-		}
-		this.#cache.set(key, selection)
-		dropOldest(this.#cache)
+		const known = this.#cache.find(key)
+		if (known !== undefined) return known
+		const selection = make()
+		this.#cache.keep(key, selection)
 		return selection
 	}
 

@@ -36,6 +36,11 @@ export interface Requested {
 	readonly isDeleted?: boolean
 }
 
+/** The same, with the number of relations that its parameters name. */
+interface ParsedRequest extends Requested {
+	readonly relations: number
+}
+
 export const NO_INCLUDE: readonly Include[] = Object.freeze([])
 
 /** Maximum number of related records in a response, if each record has as many as its limit allows. */
@@ -63,11 +68,32 @@ export function requestedOf(
 ): Requested {
 	if (fields === undefined && include === undefined)
 		return { selection: plan.selections.all, include: NO_INCLUDE }
+	const key = keyOfTexts(fields, include)
+	const { requests } = plan.selections
+	// Nothing else is kept there.
+	const known = key === undefined ? undefined : (requests.find(key) as ParsedRequest | undefined)
+	// With too many relations it is parsed again, to name the one that is too many.
+	if (known !== undefined && count.takesRelations(known.relations)) return known
+	const before = count.relations
 	const draft = new Draft(plan, 'fields', 0)
 	draft.isWhole = fields === undefined
 	if (fields !== undefined) draft.addFields(fields, 'fields', count)
 	if (include !== undefined) draft.addInclude(parsed(include), 'include', count)
-	return draft.finished(count)
+	const requested = { ...draft.finished(count), relations: count.relations - before }
+	// A condition has values of this request, and its comparisons count.
+	if (key !== undefined && known === undefined && requested.include.every((one) => one.key !== undefined))
+		requests.keep(key, requested)
+	return requested
+}
+
+/** Clients choose the texts. */
+const MAX_KEY_LENGTH = 500
+
+function keyOfTexts(fields: unknown, include: unknown): string | undefined {
+	const texts = [fields, include].filter((one) => one !== undefined)
+	if (!texts.every((one) => typeof one === 'string')) return undefined
+	const key = JSON.stringify([fields ?? null, include ?? null])
+	return key.length <= MAX_KEY_LENGTH ? key : undefined
 }
 
 /**

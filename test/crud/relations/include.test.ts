@@ -74,6 +74,26 @@ describe('crud relations: what include may name', (test) => {
 		})
 	}
 
+	test('the same request is answered alike each time, and its relations count each time', async () => {
+		const server = serve()
+		const some = (count: number) => encodeURIComponent(JSON.stringify(filterOf(count)))
+		const filterOf = (count: number) => ({ and: Array(count).fill({ articles: { count: { gte: 1 } } }) })
+		const said: string[] = []
+		for (let turn = 0; turn < 4; turn++) {
+			said.push(await server.said('/person?fields=name,articles.id'))
+			said.push(await server.said(`/person?fields=name,articles.id&filter=${some(9)}`))
+			said.push(await server.said(`/person?fields=name,articles.id&filter=${some(10)}`))
+			said.push(await server.said(`/person?include={"articles":{"filter":{"id":${turn}}}}`))
+		}
+		const first = said.slice(0, 3)
+		for (let turn = 1; turn < 4; turn++) assert.equal(said.slice(turn * 4, turn * 4 + 3), first)
+		assert.match(first[0] ?? '', '[{"name":"Ada","articles":{"data":[{"id":1}],')
+		assert.match(first[1] ?? '', '[{"name":"Ada","articles":{"data":[{"id":1}],')
+		assert.match(first[2] ?? '', /^400 .*is one relation too many: at most 10/)
+		const found = said.filter((_, at) => at % 4 === 3).map((text) => text.includes('{"id":1,"personId":1}'))
+		assert.equal(found, [false, true, false, false])
+	})
+
 	for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
 		test(`${method} has them, too, before it changes anything`, async () => {
 			const url = method === 'POST' ? '/person' : '/person/1'
