@@ -26,8 +26,11 @@ export function openTexts({ url, tables: { author, article, comment } }) {
 	const many = (marks) => `select b.id, ${record(related)} from ${article} b where b.id in (${marks})`
 	const commented = `select ${record(own)}, ${byDate} from ${article} b
 		where exists (select 1 from ${comment} where article_id = b.id and writer = ?) ${newest} limit ?`
-	const named = `select ${record(own)}, a.name, b.id from ${article} b left join ${author} a on a.id = b.author_id
+	// Keys first, as for all pages: else the JSON is made for the whole table before it is sorted.
+	const byName = `select b.id, a.name from ${article} b left join ${author} a on a.id = b.author_id
 		order by a.name is null, a.name, b.id limit ? offset ?`
+	const named = `select ${record(own)}, k.name, k.id from (${byName}) k straight_join ${article} b on b.id = k.id
+		order by k.name is null, k.name, k.id`
 	const page = async (text, values, limit) => {
 		const [rows] = await pool.query(text, values)
 		const shown = rows.slice(0, limit)
