@@ -5,8 +5,10 @@
 import type { Bytes } from '../base/time.ts'
 import type { Changes, Field, Value, Values } from './field.ts'
 import type { ModelError } from './model-error.ts'
+import type { Comparison, TimePart, Total, Totaled, TotalsCondition, TotalsOrder } from './total.ts'
 
 export { type Changes, DEFAULT, type Field, type FieldType, NOW, type Value, type Values } from './field.ts'
+export type { Comparison, TimePart, Total, Totaled, TotalsCondition, TotalsOrder } from './total.ts'
 
 /**
  * A condition on records. A comparison with null is neither true nor false, as in SQL: `ne` and `not` don't match
@@ -58,9 +60,6 @@ export type Condition =
 			/** A whole number from 0 to 2^53 - 2. */
 			readonly value: number
 	  }
-
-/** Operators that compare a field with one value. */
-export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
 
 /**
  * How records are related to those of a model, or of the same one: each value of `fields` equals that of the field in
@@ -205,6 +204,37 @@ export interface Listed {
 	readonly total: number | undefined
 }
 
+/** What records are grouped by. Those with null are a group, too. */
+export interface TotalsKey {
+	/** The JSON's key. */
+	readonly name: string
+	/** A field that has an order: not `json`, `bytes` or `other`. */
+	readonly field: string
+	/** As in `Order`. */
+	readonly via?: Order['via']
+	/** Of a `timestamp` in `timeZone`, or of a `date`, which has no `hour`. @default the whole value */
+	readonly part?: TimePart | undefined
+}
+
+/** The query of totals. Without `by` there is one group, even without records. */
+export interface TotalsQuery {
+	readonly by: readonly TotalsKey[]
+	/** `count` first, then those with the same `op` next to each other. */
+	readonly totals: readonly Total[]
+	/** The condition that the records match. */
+	readonly where: Condition | undefined
+	/** The condition that the groups match. */
+	readonly having: TotalsCondition | undefined
+	/** Has all of `by`. */
+	readonly order: readonly TotalsOrder[]
+	/** Maximum number of groups in the answer. */
+	readonly limit: number
+	/** The name of a zone of the IANA, which `Intl` knows: `Europe/Berlin`, `UTC`. */
+	readonly timeZone: string
+	/** Maximum size of the JSON in UTF-8, as in `ListQuery`. */
+	readonly maxBytes?: Bytes | undefined
+}
+
 /**
  * A store of records of one kind. An id is the key as text in its shortest form (digits, lower-case uuid, text as it is,
  * `2026-11-20T13:45:00.123Z` with at least three digits after the second); of several fields, these texts
@@ -263,6 +293,11 @@ export interface Model {
 	 * statement. `maxBytes` is for all pages together. @default `list` is called for each
 	 */
 	listEach?(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]>
+	/**
+	 * Totals of the matching records, by group. Needed for the operation `totals` of a `CrudHandler`. See `TotalsQuery`.
+	 * @default there are none
+	 */
+	totals?(query: TotalsQuery): Promise<Totaled>
 	/** Whether one transaction can have both models; if either is in one already, both must be. @default only itself */
 	transactsWith?(other: Model): boolean
 	/**

@@ -14,7 +14,7 @@ interface Ordered {
 }
 
 /** A term of an order. */
-interface Term {
+export interface Term {
 	readonly field: Field
 	readonly descending: boolean
 	readonly compare: (a: Stored, b: Stored) => number
@@ -145,7 +145,7 @@ function compareBy({ compare, descending }: Term, left: Stored, right: Stored): 
 	return descending ? -order : order
 }
 
-function termOf({ field: name, descending, via = [] }: Order, source: Source): Term {
+export function termOf({ field: name, descending, via = [] }: Order, source: Source): Term {
 	const steps: ((values: readonly Stored[]) => readonly Row[])[] = []
 	let last = source
 	for (const { link, where } of via) {

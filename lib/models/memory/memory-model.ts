@@ -18,10 +18,13 @@ import type {
 	Model,
 	Reference,
 	Selection,
+	Totaled,
+	TotalsQuery,
 	Values,
 	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
+import { TimeZones } from '../totals/time-zone.ts'
 import { filterOf } from './condition.ts'
 import { fieldsOf, type MemoryField } from './declared.ts'
 import { writerOf } from './json.ts'
@@ -30,6 +33,7 @@ import { list } from './list.ts'
 import { lockedAll, Mutex } from './mutex.ts'
 import { type Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
+import { totals } from './totals.ts'
 import { change, insert, remove } from './write.ts'
 
 /** Changes run one at a time. */
@@ -46,6 +50,7 @@ class LayerModel implements Model {
 	readonly #layer: Layer
 	readonly #writers = new WeakMap<Selection, (values: readonly Stored[]) => string>()
 
+	readonly #zones = new TimeZones()
 	readonly #mutex: Mutex
 	readonly #timeoutSeconds: Seconds
 	#hasEnded = false
@@ -75,6 +80,11 @@ class LayerModel implements Model {
 		if (where === undefined) return rows.length
 		const fits = filterOf(where, this.#source)
 		return rows.reduce((count, { values }) => (fits(values) ? count + 1 : count), 0)
+	}
+
+	async totals(query: TotalsQuery): Promise<Totaled> {
+		this.#checkOpen()
+		return totals(query, this.#source, this.#zones)
 	}
 
 	async read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
