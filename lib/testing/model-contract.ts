@@ -12,6 +12,9 @@ import { PAGE_TESTS } from './model/pages.ts'
 import { REFUSAL_TESTS } from './model/refusals.ts'
 import { toRelationCase } from './model/related-models.ts'
 import { RELATION_TESTS } from './model/relations.ts'
+import { TOTAL_TIME_TESTS } from './model/total-times.ts'
+import { TOTAL_VALUE_TESTS } from './model/total-values.ts'
+import { RELATED_TOTALS_TESTS, TOTALS_TESTS } from './model/totals.ts'
 import { VALUE_TESTS } from './model/values.ts'
 import { WRITE_TESTS } from './model/writes.ts'
 
@@ -27,6 +30,9 @@ const TESTS = [
 	...TRANSACTION_TESTS,
 	...KEY_TESTS,
 	...COMPOSITE_KEY_TESTS,
+	...TOTALS_TESTS,
+	...TOTAL_VALUE_TESTS,
+	...TOTAL_TIME_TESTS,
 	...CROWD_TESTS,
 ]
 
@@ -46,7 +52,9 @@ const TESTS = [
 export function modelContract(options: ModelContractOptions): Case[] {
 	const cases = [
 		...TESTS.map((test) => toModelCase(test, options)),
-		...[...RELATION_TESTS, ...EMBEDDED_TESTS].map((test) => toRelationCase(test, options)),
+		...[...RELATION_TESTS, ...EMBEDDED_TESTS, ...RELATED_TOTALS_TESTS].map((test) =>
+			toRelationCase(test, options),
+		),
 	]
 	return cases.filter((made) => made !== undefined)
 }

@@ -30,6 +30,7 @@ import {
 	withField,
 } from './broken-models.ts'
 import { BROKEN_RELATIONS, linked } from './broken-relations.ts'
+import { BROKEN_TOTALS } from './broken-totals.ts'
 import { CONTRACT_KEYS, CONTRACT_OPTIONS, relatedModels } from './memory-for-contract.ts'
 
 type Broken = readonly [what: string, make: () => Model, found: string]
@@ -474,7 +475,7 @@ describe('modelContract', (test) => {
 })
 
 describe('modelContract fails', (test) => {
-	for (const [what, make, found] of BROKEN) {
+	for (const [what, make, found] of [...BROKEN, ...BROKEN_TOTALS]) {
 		test(`a model that ${what}`, async () => {
 			const cases = modelContract({ make })
 			const named = cases.find(({ name }) => name === found)
