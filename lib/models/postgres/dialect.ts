@@ -6,6 +6,7 @@ import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
 import { exactText, recordSql, recordText, relatedList } from './json.ts'
 import { Lists, readList } from './list.ts'
+import { totalsOf } from './totals.ts'
 import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE } from './types.ts'
 
 /**
@@ -40,6 +41,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		exactly: writeExactly,
 		list: (sql, parts) => lists.write(sql, parts),
 		listed: (rows, parts) => readList(rows, parts, dialect),
+		totals: totalsOf(),
 		isOutdated,
 		failure: failureOf,
 	}

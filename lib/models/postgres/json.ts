@@ -246,6 +246,14 @@ export function relatedList(parts: EmbeddedParts): string {
 const QUOTING = { quote: ansiQuoted }
 const MAX_SUBSCRIPT = 2_147_483_647
 
+/** Joins texts and expressions that are never null to one text. */
+export function concatText(parts: readonly ({ readonly text: string } | { readonly sql: string })[]): string {
+	const all = parts.map((part) => ('text' in part ? literal(part.text) : part.sql))
+	return chunks(all, MAX_ARGUMENTS)
+		.map((some) => `concat(${some.join(', ')})`)
+		.join(' || ')
+}
+
 /** A string literal, independent of `standard_conforming_strings`. */
 function literal(text: string): string {
 	return `E'${text.replace(/['\\]/g, '\\$&')}'`

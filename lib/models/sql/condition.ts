@@ -7,7 +7,8 @@ import type { Dialect, Sql } from './dialect.ts'
 import { subjectOfModel } from './subject.ts'
 import { type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
 
-const OPERATORS: Readonly<Record<Comparison, string>> = {
+/** The operators in SQL. */
+export const OPERATORS: Readonly<Record<Comparison, string>> = {
 	eq: '=',
 	ne: '<>',
 	gt: '>',

@@ -10,6 +10,7 @@ import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
+import type { TotalsDialect } from './totals-dialect.ts'
 
 /** A selected column and its key in the JSON. */
 export interface Selected {
@@ -242,6 +243,8 @@ export interface Dialect {
 	 * @throws ModelError `too_large` if the page itself is too large
 	 */
 	listed(rows: Rows, parts: ListParts): Listed | undefined
+	/** How totals are written. @default there are none */
+	readonly totals?: TotalsDialect<Sql>
 	/** The rest of an insert without values: ` default values`. */
 	readonly insertNothing: string
 	/** A statement that fails if the server responds but can't read its tables; default `select 1`. */

@@ -41,4 +41,6 @@ export {
 	valuesOfId,
 } from './table.ts'
 export { type Lru, lruOf } from './text-cache.ts'
+export { isDigitText, isExact, isExtreme, type TotalsWords, writeTotals } from './totals.ts'
+export type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from './totals-dialect.ts'
 export { runTransaction, type Session, within } from './transaction.ts'

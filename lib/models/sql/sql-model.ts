@@ -35,6 +35,7 @@ import { referencesTo } from './references.ts'
 import { Runner, Timeout } from './runner.ts'
 import { LIVE, type Subject } from './subject.ts'
 import { isGiven, type Table, valuesOfId } from './table.ts'
+import { totalsOf } from './totals.ts'
 import {
 	deleteStatement,
 	insertStatement,
@@ -53,6 +54,8 @@ export class SqlModel implements JointModel {
 	readonly setsNow = true
 	/** @internal */
 	readonly [LIVE]: LiveTable
+	/** Only if the dialect has them. */
+	readonly totals?: NonNullable<Model['totals']>
 	readonly #live: LiveTable
 	readonly #runner: Runner
 	/** @internal */
@@ -85,6 +88,8 @@ export class SqlModel implements JointModel {
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 		this.#lists = new Lists(live, this.#runner)
+		const totals = totalsOf(live, this.#runner)
+		if (totals !== undefined) this.totals = totals
 	}
 
 	/** @throws RangeError unless `limit` and `offset` are whole numbers from 0 to 2^53 - 1 */

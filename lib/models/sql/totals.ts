@@ -1,0 +1,259 @@
+/**
+ * `Totals`: groups of records with their totals. The inner select groups, its columns are `k0`, `k1` … for the keys and
+ * `a0` … for the totals; the outer one has the condition on groups, their order and their JSON. Called by `sql-model.ts`.
+ */
+import type { Comparison, Order, Totaled, TotalsCondition, TotalsQuery, Value } from '../model.ts'
+import { ModelError, refuseLarger } from '../model-error.ts'
+import { jsonParts, type Leaf } from '../totals/groups.ts'
+import { type Span, TimeZones } from '../totals/time-zone.ts'
+import { OPERATORS, writeCondition, writeWhere } from './condition.ts'
+import { Sql } from './dialect.ts'
+import type { Rows } from './driver.ts'
+import { joinedOrder } from './joins.ts'
+import type { LiveTable } from './live-table.ts'
+import type { Runner } from './runner.ts'
+import { ALIAS, type Column, columnName, columnOf, tableName } from './table.ts'
+import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from './totals-dialect.ts'
+
+/** How often it is asked while records are changed. */
+const MAX_ATTEMPTS = 3
+
+export class Totals {
+	readonly #live: LiveTable
+	readonly #runner: Runner
+	readonly #zones = new TimeZones()
+
+	constructor(live: LiveTable, runner: Runner) {
+		this.#live = live
+		this.#runner = runner
+	}
+
+	async of(query: TotalsQuery, dialect: TotalsDialect<Sql>): Promise<Totaled> {
+		const parts = this.#partsOf(query)
+		for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+			const probed = await this.#probed(parts, dialect)
+			const sql = new Sql(this.#live.subject.dialect)
+			sql.maxBytes = query.maxBytes
+			dialect.write(sql, parts, probed)
+			const rows = await this.#runner.run(sql.statement(false))
+			if (dialect.read === undefined) return readJson(rows, query)
+			const totaled = dialect.read(rows, parts, probed)
+			if (totaled !== undefined) return totaled
+		}
+		throw new ModelError('busy')
+	}
+
+	async #probed(parts: TotalsParts<Sql>, dialect: TotalsDialect<Sql>): Promise<readonly unknown[]> {
+		const sql = new Sql(this.#live.subject.dialect)
+		if (dialect.probe?.(sql, parts) !== true) return []
+		const { rows } = await this.#runner.run(sql.statement(false))
+		return rows[0] ?? []
+	}
+
+	#partsOf(query: TotalsQuery): TotalsParts<Sql> {
+		const { table, columns, dialect } = this.#live.subject
+		const { by, totals, where, timeZone } = query
+		const order = by.map(
+			({ field, via }): Order => ({ field, descending: false, ...(via === undefined ? {} : { via }) }),
+		)
+		const { terms, joins } = joinedOrder(order, columns, ALIAS)
+		return {
+			query,
+			keys: terms.map(({ column, joined = ALIAS }, at) => ({
+				...{ column, ref: columnName(dialect, column, joined), part: by[at]?.part },
+			})),
+			totals: totals.map((total): TotalColumn => {
+				if (total.op === 'count') return total
+				const column = columnOf(columns, total.field)
+				return { op: total.op, column, ref: columnName(dialect, column, ALIAS) }
+			}),
+			source(sql) {
+				sql.add(` from ${tableName(dialect, table)} ${ALIAS}`)
+				joins?.(sql)
+				writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS))])
+			},
+			spans: (from, to) => this.#zones.of(timeZone).spans(from, to),
+		}
+	}
+}
+
+/** The totals of a model; `undefined` if its dialect has none. */
+export function totalsOf(
+	live: LiveTable,
+	runner: Runner,
+): ((query: TotalsQuery) => Promise<Totaled>) | undefined {
+	const { totals: dialect } = live.subject.dialect
+	if (dialect === undefined) return undefined
+	const totals = new Totals(live, runner)
+	return (query) => totals.of(query, dialect)
+}
+
+/** @throws ModelError `too_large` */
+function readJson({ rows }: Rows, { maxBytes }: TotalsQuery): Totaled {
+	const texts = rows.map(([json]) => {
+		if (typeof json === 'string') return json
+		throw new ModelError('too_large')
+	})
+	const json = `[${texts.join()}]`
+	refuseLarger(json, maxBytes)
+	return { json, groups: texts.length }
+}
+
+/** What the statement of {@link writeTotals} consists of. `ref` is a column of the inner select. */
+export interface TotalsWords {
+	key(sql: Sql, key: KeyColumn): void
+	total(total: TotalColumn): string
+	/** JSON as a text, never null. */
+	keyJson(key: KeyColumn, ref: string): string
+	totalJson(total: TotalColumn, ref: string): string
+	/** Writes a value that a total is compared with, except `min` and `max`. */
+	operand(sql: Sql, total: TotalColumn, value: Value): void
+	/** A term of `order by` for a column without an order of its own. */
+	order(ref: string, descending: boolean): string
+	/** Joins texts and expressions to one text. */
+	concat(parts: readonly ({ readonly text: string } | { readonly sql: string })[]): string
+	/** What is selected for the JSON. @default the JSON */
+	selected?(json: string): string
+}
+
+export const GROUPS = 'g'
+
+/** Writes a statement whose rows are the groups' JSON. */
+export function writeTotals(sql: Sql, parts: TotalsParts<Sql>, words: TotalsWords): void {
+	const { query, keys, totals } = parts
+	const { quote } = sql.dialect
+	const keyRef = (at: number) => `${GROUPS}.${quote(`k${at}`)}`
+	const totalRef = (at: number) => `${GROUPS}.${quote(`a${at}`)}`
+	const json = words.concat(
+		jsonParts(query).map((part) => {
+			if (typeof part === 'string') return { text: part }
+			if ('key' in part) return { sql: words.keyJson(keys[part.key] as KeyColumn, keyRef(part.key)) }
+			return { sql: words.totalJson(totals[part.total] as TotalColumn, totalRef(part.total)) }
+		}),
+	)
+	sql.add(`select ${words.selected?.(json) ?? json} from (`)
+	writeGroups(sql, parts, words.key, totals.map(words.total))
+	sql.add(`) ${GROUPS}`)
+	if (query.having !== undefined)
+		writeHaving(sql.add(' where '), query.having, totalRef, (leaf) => {
+			const total = totals[leaf.total] as TotalColumn // an index of them
+			writeComparison(sql, leaf, total, totalRef(leaf.total), words)
+		})
+	const order = query.order.map((term) => {
+		if ('total' in term) return totalOrder(sql, term, totals, totalRef, words)
+		const key = keys[term.key] as KeyColumn // as above
+		if (key.part !== undefined) return words.order(keyRef(term.key), term.descending)
+		const column = { ...key.column, name: `k${term.key}`, nullable: true }
+		return sql.dialect.orderTerm({ column, descending: term.descending }, GROUPS)
+	})
+	if (order.length > 0) sql.add(` order by ${order.join(', ')}`)
+	// A literal: the plan for any limit could be one for few groups.
+	sql.add(` limit ${query.limit}`)
+}
+
+function totalOrder(
+	{ dialect }: Sql,
+	{ total: at, descending }: { readonly total: number; readonly descending: boolean },
+	totals: readonly TotalColumn[],
+	totalRef: (at: number) => string,
+	words: TotalsWords,
+): string {
+	const total = totals[at] as TotalColumn // an index of them
+	if (!isExtreme(total)) return words.order(totalRef(at), descending)
+	const column = { ...total.column, name: `a${at}`, nullable: true }
+	return dialect.orderTerm({ column, descending }, GROUPS)
+}
+
+/** Writes the inner select: ` as k0, … from … group by 1, …`. */
+export function writeGroups(
+	sql: Sql,
+	{ keys, source }: TotalsParts<Sql>,
+	key: (sql: Sql, key: KeyColumn) => void,
+	totals: readonly string[],
+	names: (at: number) => string = (at) => `a${at}`,
+): void {
+	const { quote } = sql.dialect
+	sql.add('select ')
+	for (const [at, one] of keys.entries()) {
+		key(sql.add(at === 0 ? '' : ', '), one)
+		sql.add(` as ${quote(`k${at}`)}`)
+	}
+	for (const [at, total] of totals.entries())
+		sql.add(`${at + keys.length === 0 ? '' : ', '}${total} as ${quote(names(at))}`)
+	if (keys.length + totals.length === 0) sql.add(`count(*) as ${quote('n')}`)
+	source(sql)
+	if (keys.length > 0) sql.add(` group by ${keys.map((_, at) => at + 1).join(', ')}`)
+}
+
+export function isExtreme(
+	total: TotalColumn,
+): total is Extract<TotalColumn, { readonly column: Column }> & { readonly op: 'min' | 'max' } {
+	return total.op === 'min' || total.op === 'max'
+}
+
+/** Whether a total is the exact sum or average of a column. */
+export function isExact(total: TotalColumn): boolean {
+	return (total.op === 'sum' || total.op === 'avg') && total.column.type !== 'float'
+}
+
+/** Whether a total's JSON is a string of digits. */
+export function isDigitText(total: TotalColumn): boolean {
+	if (total.op === 'count') return false
+	return total.op === 'avg' || total.column.type === 'decimal' || total.column.asText === true
+}
+
+function writeHaving(
+	sql: Sql,
+	having: TotalsCondition,
+	ref: (at: number) => string,
+	compare: (leaf: Leaf) => void,
+): void {
+	if ('term' in having) {
+		writeHaving(sql.add('not ('), having.term, ref, compare)
+		sql.add(')')
+	} else if ('terms' in having) {
+		if (having.terms.length === 0) sql.add(having.op === 'and' ? '1 = 1' : '1 = 0')
+		for (const [at, term] of having.terms.entries())
+			writeHaving(sql.add(at === 0 ? '(' : ` ${having.op} `), term, ref, compare)
+		if (having.terms.length > 0) sql.add(')')
+	} else if (having.op === 'null') sql.add(`${ref(having.total)} is ${having.value ? '' : 'not '}null`)
+	else compare(having)
+}
+
+function writeComparison(sql: Sql, leaf: Leaf, total: TotalColumn, ref: string, words: TotalsWords): void {
+	if (isExtreme(total)) writeExtreme(sql, leaf.op, total.column, ref, leaf.value)
+	else words.operand(sql.add(`${ref} ${OPERATORS[leaf.op]} `), total, leaf.value)
+}
+
+/** Writes a comparison of a `min` or `max`. */
+export function writeExtreme(
+	sql: Sql,
+	op: Comparison,
+	column: Column,
+	ref: string,
+	value: Exclude<Value, null>,
+): void {
+	if (sql.dialect.cantHold?.(column, value) === true) sql.add(`${ref} ${op === 'ne' ? '=' : '<>'} ${ref}`)
+	else sql.add(`${ref} ${OPERATORS[op]} `).value(value, column)
+}
+
+/** Few levels, because parsers of SQL have a small stack; and few comparisons on each. */
+const BRANCHES = 8
+
+/**
+ * The offset of a time in seconds, by a search in the spans.
+ *
+ * @param isBefore the condition that the time is before a moment such as `2026-03-29T01:00:00`
+ */
+export function offsetTree(spans: readonly Span[], isBefore: (moment: string) => string): string {
+	const [first] = spans
+	if (first === undefined || spans.length === 1) return String(first?.ahead ?? 0)
+	const size = BRANCHES ** Math.max(0, Math.ceil(Math.log(spans.length) / Math.log(BRANCHES)) - 1)
+	let sql = 'case'
+	let from = 0
+	for (; from + size < spans.length; from += size) {
+		const moment = new Date(spans[from + size]?.from ?? 0).toISOString().slice(0, 19)
+		sql += ` when ${isBefore(moment)} then ${offsetTree(spans.slice(from, from + size), isBefore)}`
+	}
+	return `${sql} else ${offsetTree(spans.slice(from), isBefore)} end`
+}
