@@ -5,6 +5,7 @@ import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
 import { exactSql, recordSql, recordText, relatedList, type Writing } from './json.ts'
 import { Lists, nextOfKey } from './list.ts'
+import { totalsOf } from './totals.ts'
 import { bound, boundAfter } from './types.ts'
 
 const NO_COLUMN = /\b(?:no such column: |has no column named )/
@@ -43,6 +44,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		matches: writeMatches,
 		exactly: writeExactly,
 		oneOf: writeOneOf,
+		totals: totalsOf(writing),
 		list: (sql, parts) => lists.write(sql, parts),
 		listed: (rows, parts) => lists.read(rows, parts),
 		isOutdated: (error) => error instanceof Error && NO_COLUMN.test(error.message),

@@ -27,6 +27,11 @@ export interface Writing {
 	readonly guardsBlobs: boolean
 }
 
+/** A column as an argument of `json_quote`, whatever it holds. */
+export function columnJson(column: Column, name: string, writing: Writing): string {
+	return valueSql(column, name, { ...writing, guardsBlobs: true })
+}
+
 /** `name` is the column's quoted name with the table's alias. */
 function valueSql(column: Column, name: string, writing: Writing): string {
 	const { type, storage } = column
@@ -124,7 +129,7 @@ export function isWireSql(name: string): string {
 const FORMAT = "'%Y-%m-%dT%H:%M:%fZ'"
 
 /** Tests first for the format that the column usually has (`kind`), then for all others. */
-function timestampSql(name: string, kind: string): string {
+export function timestampSql(name: string, kind: string): string {
 	const spaced = `when length(${name}) = 19 and ${name} glob '????-??-??[T ]*' then substr(${name}, 1, 10) || 'T' || substr(${name}, 12) || '.000Z'`
 	const wire = `when ${isWireSql(name)} then ${name}`
 	return (

@@ -12,6 +12,7 @@ const FILES: Readonly<Record<string, string>> = {
 	json: '',
 	list: 'Lists',
 	model: '',
+	totals: 'totalsOf',
 	types: 'fieldOf',
 }
 

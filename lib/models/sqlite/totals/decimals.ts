@@ -1,0 +1,124 @@
+/**
+ * Decimals of SQLite as they are stored, which decides how they are added up: as texts, or, in a column without text
+ * affinity, as floats and integers, which are read with the declared number of digits.
+ */
+import type { Column } from '../../sql/table.ts'
+import { SCALE } from '../json.ts'
+
+/** What is known of a column's decimals. */
+export interface Decimals {
+	/** Maximum numbers of digits before and after the point. */
+	readonly whole: number
+	readonly fraction: number
+	/** Whether all are texts with the same number of digits after the point, or none is a text. */
+	readonly kind: 'texts' | 'numbers' | 'mixed'
+	/** How many there are. */
+	readonly count: number
+}
+
+interface OfColumn {
+	readonly column: Column
+	readonly ref: string
+}
+
+/** Digits after the point of a float whose column doesn't say how many it has. */
+const FLOAT_DIGITS = 15
+
+/** The declared number of digits after the point; `undefined` for none. */
+function declaredScale({ storage }: Column): number | undefined {
+	return storage?.startsWith(SCALE) === true ? Number(storage.slice(SCALE.length)) : undefined
+}
+
+/** What {@link decimalsOf} reads of all records. */
+export function probeSql({ ref }: OfColumn): string[] {
+	const isText = `typeof(${ref}) = 'text'`
+	const point = `instr(${ref}, '.')`
+	const fraction = `case ${point} when 0 then 0 else length(${ref}) - ${point} end`
+	return [
+		`max(case when ${isText} then case ${point} when 0 then length(${ref}) else ${point} - 1 end end)`,
+		`max(case when ${isText} then ${fraction} end)`,
+		`min(case when ${isText} then ${fraction} end)`,
+		`max(case when ${isText} then null else abs(${ref}) end)`,
+		`count(${ref})`,
+	]
+}
+
+/** Number of expressions of {@link probeSql}. */
+export const PROBED = 5
+
+export function decimalsOf({ column }: OfColumn, row: readonly unknown[]): Decimals {
+	const [whole, most, least, greatest, count] = row.map((value) =>
+		value === null ? undefined : Number(value),
+	)
+	const digits = greatest === undefined ? 0 : Math.floor(Math.log10(Math.max(1, greatest))) + 2
+	const behind = greatest === undefined ? 0 : (declaredScale(column) ?? FLOAT_DIGITS)
+	const hasTexts = most !== undefined
+	const isOneKind = hasTexts ? greatest === undefined && most === least : declaredScale(column) !== undefined
+	return {
+		whole: Math.max(whole ?? 0, digits),
+		fraction: Math.max(most ?? 0, behind),
+		kind: !isOneKind ? 'mixed' : hasTexts ? 'texts' : 'numbers',
+		count: count ?? 0,
+	}
+}
+
+/** A float has so many digits for sure. */
+const EXACT_DIGITS = 15
+const INTEGER_DIGITS = 18
+
+/** Whether the numbers, without their point, are integers whose sum has 64 bits. */
+export function isUniform({ kind, whole, fraction, count }: Decimals): boolean {
+	const digits = whole + fraction
+	if (kind === 'mixed' || digits + String(count).length > INTEGER_DIGITS) return false
+	return kind === 'texts' || digits <= EXACT_DIGITS
+}
+
+/** Digits after the point of numbers that {@link isUniform} holds for. */
+export function scaleOf(column: Column, { kind, fraction }: Decimals): number {
+	return kind === 'numbers' ? (declaredScale(column) ?? 0) : fraction
+}
+
+/** Whether a value is one of such numbers: 1 or 0. */
+export function isUniformSql({ ref }: OfColumn, { kind, whole, fraction }: Decimals): string {
+	if (kind === 'numbers') return `typeof(${ref}) <> 'text' and abs(${ref}) < 1e${whole}`
+	const point = `instr(${ref}, '.')`
+	const digits = fraction === 0 ? `${point} = 0` : `length(${ref}) - ${point} = ${fraction} and ${point} > 0`
+	return `typeof(${ref}) = 'text' and ${digits} and length(${ref}) <= ${whole + fraction + 1}`
+}
+
+/** Such a number without its point. */
+export function uniformSql({ column, ref }: OfColumn, { kind }: Decimals): string {
+	if (kind === 'texts') return `cast(replace(${ref}, '.', '') as integer)`
+	const scale = declaredScale(column) ?? 0
+	const factor = `1${'0'.repeat(scale)}`
+	const rounded = `cast(round(${ref} * ${factor}.0) as integer)`
+	// A float with more digits than are shown is rounded as it is shown.
+	const shown = `cast(replace(printf('%.${scale}f', ${ref}), '.', '') as integer)`
+	return `case when ${rounded} / ${factor}.0 = ${ref} then ${rounded} else ${shown} end`
+}
+
+/** A decimal as a text. */
+export interface DecimalText {
+	/** -1 or 1. */
+	readonly sign: string
+	/** The digits before and after the point, as texts. */
+	readonly whole: string
+	readonly fraction: string
+}
+
+export function decimalText({ column, ref }: OfColumn): DecimalText {
+	const scale = declaredScale(column)
+	const real =
+		scale === undefined
+			? `rtrim(rtrim(printf('%.${FLOAT_DIGITS}f', ${ref}), '0'), '.')`
+			: `printf('%.${scale}f', ${ref})`
+	const integer = scale === undefined || scale === 0 ? ref : `${ref} || '.${'0'.repeat(scale)}'`
+	const text = `case typeof(${ref}) when 'text' then ${ref} when 'integer' then ${integer} else ${real} end`
+	const digits = `ltrim(${text}, '+-')`
+	const point = `instr(${digits} || '.', '.')`
+	return {
+		sign: `case when substr(${ref}, 1, 1) = '-' then -1 else 1 end`,
+		whole: `substr(${digits}, 1, ${point} - 1)`,
+		fraction: `substr(${digits}, ${point} + 1)`,
+	}
+}
