@@ -41,10 +41,12 @@ export type {
 	CrudOptions,
 	CrudRelation,
 	CrudRules,
+	CrudTotals,
 	DatabaseMessages,
 	RelatedHandler,
 } from './crud/options.ts'
 export type { CrudId } from './crud/record-id.ts'
+export type { TotalsRequest } from './crud/totals/request.ts'
 export { type Transacting, type TransactionOptions, transaction } from './crud/transaction.ts'
 export type {
 	Access,

@@ -89,7 +89,7 @@ function recordsOf({ model }: CrudPlan): string {
 	return pluralOf(wordsOf(model.name).join(' ').toLowerCase())
 }
 
-function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
+export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 	const records = recordsOf(plan)
 	const verbs: Readonly<Record<CrudOperation, string>> = {
 		list: `List ${records}`,
@@ -98,6 +98,7 @@ function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		update: `Change one of the ${records}`,
 		replace: `Replace one of the ${records}`,
 		remove: `Delete one of the ${records}`,
+		totals: `Total ${records}`,
 		restore: `Restore one of the deleted ${records}`,
 	}
 	return verbs[operation]

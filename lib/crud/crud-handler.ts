@@ -9,6 +9,7 @@ import type { Guards } from '../handler/mount/declarations.ts'
 import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
+import type { RawJson } from '../wire/raw-json.ts'
 import { ownAnswer } from './answers.ts'
 import { auditOf } from './audit.ts'
 import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
@@ -25,6 +26,8 @@ import { NO_INCLUDE } from './relations/include.ts'
 import { resolvedRelations } from './relations/links.ts'
 import { scopeOfDeleted } from './scope.ts'
 import { listRecords, readRecord } from './store.ts'
+import { totalRecords, totalsActions } from './totals/action.ts'
+import { completeTotals, type TotalsRequest } from './totals/request.ts'
 import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } from './view.ts'
 
 /** The values given to `create`, `update` and `replace`, by field name. */
@@ -147,6 +150,21 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
+	 * Returns totals of groups of records, as a JSON array. `query` uses the model's field names:
+	 *
+	 *     this.totals({ by: [{ name: 'state', field: 'state' }], totals: [{ op: 'count' }] })
+	 *
+	 * `stripObject` isn't called: groups aren't records.
+	 *
+	 * @throws RestError `bad_request` for more groups than `totals.maxGroups`, unless the query has a limit
+	 */
+	totals<Answer = Promise<RawJson>>(query: Partial<TotalsRequest>): NoInfer<Answer>
+	totals<Answer = Promise<RawJson>>(query: Partial<TotalsRequest>): NoInfer<Answer>
+	totals(query: Partial<TotalsRequest>): unknown {
+		return totalRecords(this, completeTotals(query))
+	}
+
+	/**
 	 * Limits an operation to some records: the returned values are a condition of its query, and are set on new records.
 	 * Called for each operation, including operations that a subclass's method calls.
 	 *
@@ -245,7 +263,11 @@ export class CrudHandler extends RestHandler {
 					`${facts.plan.owner}.customRoutes[${JSON.stringify(route)}] leads to ${target}, which isn't in allow`,
 				)
 		}
-		return [...crudActions(facts, guards.validator), ...relationActions(facts, guards.validator)]
+		return [
+			...crudActions(facts, guards.validator),
+			...totalsActions(facts),
+			...relationActions(facts, guards.validator),
+		]
 	}
 }
 

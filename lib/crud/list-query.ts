@@ -3,11 +3,10 @@
  * limit, and offset or cursor. Called by `operations.ts`.
  */
 
-import type { Field, ListQuery, Order } from '../models/model.ts'
+import type { Condition, Field, ListQuery, Order } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
-import type { PARAMETERS } from '../wire/list.ts'
 import { badQuery, badValue, unknownName } from './bad-query.ts'
 import { comparison, fieldCondition, TermCounter, takesList } from './comparison.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
@@ -29,8 +28,6 @@ export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	/** A hash of order and conditions: a cursor is only valid with the same ones. */
 	readonly stamp: string
 }
-
-type Parameter = (typeof PARAMETERS)[number]
 
 /** `title[contains]`. */
 const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
@@ -54,13 +51,36 @@ export function completeQuery(defaults: CrudQuery, given: Partial<CrudQuery> = d
 /** Collects the parameters of one request: its conditions, parsed, and the other parameters as they were sent. */
 export class QueryParams {
 	readonly #plan: CrudPlan
+	readonly #parameters: readonly string[]
+	readonly #owner: string
 	readonly #count: TermCounter
 	readonly #terms = new RelatedTerms()
-	readonly #settings = new Map<Parameter, unknown>()
+	readonly #settings = new Map<string, unknown>()
 
-	constructor(plan: CrudPlan) {
+	/**
+	 * @param parameters names that aren't conditions
+	 * @param owner what has them, for messages
+	 */
+	constructor(plan: CrudPlan, parameters: readonly string[] = plan.parameters, owner = 'this list') {
 		this.#plan = plan
+		this.#parameters = parameters
+		this.#owner = owner
 		this.#count = new TermCounter(plan)
+	}
+
+	/** Limits the comparisons of the request. */
+	get count(): TermCounter {
+		return this.#count
+	}
+
+	/** A parameter as it was sent; `undefined` if it wasn't. */
+	setting(name: string): unknown {
+		return this.#settings.get(name)
+	}
+
+	/** The condition of all filters; `undefined` for none. */
+	condition(): Condition | undefined {
+		return this.#terms.condition()
 	}
 
 	/**
@@ -77,7 +97,7 @@ export class QueryParams {
 			if (parameter === undefined) this.#addComparison(name, values)
 			else if (LISTS.has(parameter) && !isJson(first)) this.#addParameter(parameter, values.join())
 			else if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
-			else this.#addParameter(parameter, parameter === 'filter' ? parsedFilter(first) : first)
+			else this.#addParameter(parameter, JSONS.has(parameter) ? parsedJson(parameter, first) : first)
 		}
 	}
 
@@ -143,11 +163,11 @@ export class QueryParams {
 		return { selection, include, isDeleted: true }
 	}
 
-	#parameter(name: string): Parameter | undefined {
-		return this.#plan.parameters.find((one) => one === name)
+	#parameter(name: string): string | undefined {
+		return this.#parameters.includes(name) ? name : undefined
 	}
 
-	#addParameter(name: Parameter, value: unknown): void {
+	#addParameter(name: string, value: unknown): void {
 		const { searchable } = this.#plan
 		if (name === 'filter') this.#terms.add(filterCondition(value, this.#plan, this.#count))
 		else if (name === 'search') {
@@ -174,13 +194,16 @@ export class QueryParams {
 	#field(name: string, place: string): { readonly field: CrudField; readonly terms: RelatedTerms } {
 		const found = this.#terms.find(this.#plan, name, this.#count, place)
 		if (found !== undefined) return found
-		const all = [...this.#plan.parameters, ...filterNames(this.#plan)]
-		throw unknownName(place, 'is not a parameter of this list: it takes', all)
+		const all = [...this.#parameters, ...filterNames(this.#plan)]
+		throw unknownName(place, `is not a parameter of ${this.#owner}: it takes`, all)
 	}
 }
 
 /** Parameters whose value is a list of names. Some clients repeat them for each name. */
-const LISTS: ReadonlySet<Parameter> = new Set<Parameter>(['sort', 'fields', 'include'])
+const LISTS: ReadonlySet<string> = new Set(['sort', 'fields', 'include', 'by', 'sum', 'avg', 'min', 'max'])
+
+/** Parameters whose value is JSON. */
+const JSONS: ReadonlySet<string> = new Set(['filter', 'having'])
 
 function isJson(text: string): boolean {
 	return text.trimStart().startsWith('{')
@@ -200,12 +223,12 @@ function boolean(text: string): unknown {
 	return text === 'true' || text === 'false' ? text === 'true' : text
 }
 
-function parsedFilter(text: string): unknown {
+function parsedJson(name: string, text: string): unknown {
 	let value: unknown
 	try {
 		value = JSON.parse(text)
 	} catch {
-		throw badQuery('filter', 'json', 'is malformed JSON')
+		throw badQuery(name, 'json', 'is malformed JSON')
 	}
 	// The limits of JSON bodies apply here too.
 	checkParsed(value)

@@ -61,7 +61,7 @@ export function restErrorOf(
 				cause: error,
 			})
 		case 'too_large':
-			return tooLarge(error, plan)
+			return operation === 'totals' ? tooLargeTotals(error) : tooLarge(error, plan)
 		case 'unique':
 			return conflict(
 				details(
@@ -86,7 +86,7 @@ export function restErrorOf(
 			)
 		default:
 			// An invalid value is 422 in a body, and 400 in a query.
-			return operation === 'list' || operation === 'read'
+			return operation === 'list' || operation === 'read' || operation === 'totals'
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: unstorable(error, plan, operation, written, message)
 	}
@@ -99,6 +99,10 @@ function tooLarge(cause: ModelError, { maxPageBytes }: ErrorPlan): RestError {
 		`This page would have more than ${maxPageBytes} bytes: ask for fewer records with limit, or fewer fields with fields`,
 		{ details, cause },
 	)
+}
+
+function tooLargeTotals(cause: ModelError): RestError {
+	return new RestError('too_large', 'There is too much to group: ask for fewer groups, or filter', { cause })
 }
 
 /** @param message the database's own text, if clients may read it */

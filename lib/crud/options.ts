@@ -22,10 +22,18 @@ import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
 import type { Rule } from '../validate/validator.ts'
 
 /** An operation on records; also a key of `access`. */
-export type CrudOperation = 'list' | 'read' | 'create' | 'update' | 'replace' | 'remove' | 'restore'
+export type CrudOperation =
+	| 'list'
+	| 'read'
+	| 'create'
+	| 'update'
+	| 'replace'
+	| 'remove'
+	| 'restore'
+	| 'totals'
 
 export const OPERATIONS: readonly CrudOperation[] = [
-	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore'] as const),
+	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals'] as const),
 ]
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
@@ -134,6 +142,34 @@ export interface CrudOptions {
 	readonly audit?: AuditOption
 	/** Maximum number of relations one behind the other in a request, as in `comments.author`. From 1 to 4. @default 2 */
 	readonly includeDepth?: number
+	/**
+	 * What `GET /totals` groups by and adds up, if `totals` is in `allow`: see docs/totals.md.
+	 *
+	 *     totals: { by: ['status', 'created', 'author.name'], of: ['amount'] }
+	 *
+	 * @default none
+	 */
+	readonly totals?: CrudTotals
+}
+
+/** What the records' totals may be grouped by, and what is added up. */
+export interface CrudTotals {
+	/**
+	 * The fields that clients may group by; they must be visible. Of a related record, `author.name`: a relation to one, and a
+	 * field that is visible and filterable there.
+	 *
+	 * @default []
+	 */
+	readonly by?: readonly string[]
+	/**
+	 * The fields with a sum, average, minimum or maximum: numbers, or of the latter two also texts, dates and times; they must
+	 * be visible.
+	 *
+	 * @default []
+	 */
+	readonly of?: readonly string[]
+	/** Maximum number of groups. More are 400, unless the client asks for the first ones. From 1 to 100,000. @default 1_000 */
+	readonly maxGroups?: number
 }
 
 /** A relation to the records of another `CrudHandler`, or of the same one. */
@@ -202,6 +238,13 @@ export const READERS = {
 	relations: or(relations, {}),
 	audit: optional(audit),
 	includeDepth: or(wholeNumber({ from: 1, to: 4 }), 2),
+	totals: optional(
+		nested("{ by: ['status'], of: ['amount'] }", {
+			by: or(names, []),
+			of: or(names, []),
+			maxGroups: or(wholeNumber({ from: 1, to: 100_000 }), 1_000),
+		} satisfies Readers<CrudTotals>),
+	),
 } satisfies Readers<CrudOptions>
 
 function isNames(value: unknown): boolean {

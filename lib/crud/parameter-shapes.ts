@@ -166,14 +166,14 @@ function joinedRelations(plan: CrudPlan): Relation[] {
 	return usableRelations(plan).filter(({ isJoined }) => isJoined)
 }
 
-function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
+export function searchParameters({ searchable }: CrudPlan): ParameterShape[] {
 	if (searchable.size === 0) return []
 	const places = [...searchable.keys()].join(', ')
 	const description = `Words, each of which must be in one of ${places}; case is ignored`
 	return [parameter('search', { type: 'string' }, description, { role: 'search' })]
 }
 
-function filterParameters(plan: CrudPlan): ParameterShape[] {
+export function filterParameters(plan: CrudPlan): ParameterShape[] {
 	const { filterable, maxIn } = plan
 	const comparisons = [...filterable.values()]
 		.flatMap((field) => fieldParameters(field, maxIn))

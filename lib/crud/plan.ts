@@ -13,7 +13,7 @@ import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
 
-export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages'> {
+export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'totals'> {
 	/** Class name of the handler, for messages to programmers. */
 	readonly owner: string
 	readonly model: Model
@@ -92,7 +92,7 @@ export function crudPlan(
 	checkModel(owner, model)
 	checkVisible(owner, model, options)
 	const given = optionsOf(owner, options, READERS)
-	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages } = given
+	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages, totals } = given
 	const fields = crudFields(owner, model, given.columns)
 	const named = (option: string, names: readonly string[]) => pick(owner, model, option, names, fields)
 	const visible = given.visible === 'all' ? fields : named('visible', given.visible)
@@ -167,7 +167,7 @@ export function crudPlan(
 		),
 		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys, touch, softDelete },
 		living: living({ softDelete }),
-		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages },
+		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages, totals },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
 		// Without a default, clients must give the key, so it is always creatable.
@@ -270,7 +270,8 @@ function keysOf(owner: string, model: Model, fields: FieldMap): CrudField[] {
 	})
 }
 
-function isOrdered(type: FieldType): boolean {
+/** Whether values of a type can be sorted and grouped. */
+export function isOrdered(type: FieldType): boolean {
 	return type !== 'json' && type !== 'bytes' && type !== 'other'
 }
 
@@ -335,12 +336,12 @@ function allowed(
 	model: Model,
 	operations: readonly CrudOperation[],
 ): ReadonlySet<CrudOperation> {
-	const [needsKey] = operations.filter((one) => one !== 'list')
+	const [needsKey] = operations.filter((one) => one !== 'list' && one !== 'totals')
 	if (needsKey !== undefined && keyNames(model).length === 0)
 		throw new TypeError(
 			`${owner}: allow: ${model.name} has no key, so its records can only be listed, and ${needsKey} can't be allowed: open it with { key: […] }`,
 		)
-	const write = operations.find((one) => one !== 'list' && one !== 'read')
+	const write = operations.find((one) => one !== 'list' && one !== 'read' && one !== 'totals')
 	if (model.readOnly && write !== undefined)
 		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
 	return new Set(operations)

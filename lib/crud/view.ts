@@ -8,6 +8,7 @@ import type { CrudOperation, CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { Include, Requested } from './relations/include.ts'
 import type { Scope } from './scope.ts'
+import type { TotalsRequest } from './totals/request.ts'
 import type { WrittenValues } from './write.ts'
 
 export const FACTS: unique symbol = Symbol('verbena.crud')
@@ -81,6 +82,7 @@ export interface CrudView {
 	update(id: string, values: WrittenValues): unknown
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown
+	totals(query: TotalsRequest): unknown
 	restore(id: string): unknown
 	scope(operation: CrudOperation): unknown
 	fields(): unknown

@@ -53,8 +53,12 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
 	})
 }
 
-/** The path of a built-in action: '', an id, or what belongs to an id: `/{id}/comments`, `/{id}/tags/{id2}`. */
-export function ownPath(segments: number, second?: string): EndpointPath {
+/**
+ * The path of a built-in action: '', an id, or what belongs to an id: `/{id}/comments`, `/{id}/tags/{id2}`; or that of a
+ * resource.
+ */
+export function ownPath(segments: number, second?: string, resource?: string): EndpointPath {
+	if (resource !== undefined) return { path: `/${resource}`, params: [], by: 'own' }
 	const count = second === undefined ? segments : segments - 1
 	const params = distinct(Array.from({ length: count }, () => ({ name: 'id', kind: 'text' })))
 	if (second === undefined) return { path: template(params), params, by: 'own' }

@@ -14,6 +14,22 @@ export const PARAMETERS = [
 	'deleted',
 ] as const
 
+/** Query parameters of totals that aren't conditions on a field. */
+export const TOTALS_PARAMETERS = [
+	'by',
+	'sum',
+	'avg',
+	'min',
+	'max',
+	'count',
+	'having',
+	'sort',
+	'limit',
+	'tz',
+	'filter',
+	'search',
+] as const
+
 /** Members of a filter that hold other filters. Conditions on a field with one of these names go next to `filter`. */
 export const GROUPS = ['and', 'or', 'not'] as const
 

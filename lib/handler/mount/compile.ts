@@ -100,7 +100,7 @@ export function compileHandler(
 				method,
 				target: own.name,
 				shape: own.shape,
-				paths: () => [ownPath(own.segments, own.second)],
+				paths: () => [ownPath(own.segments, own.second, own.resource)],
 			})
 	}
 	for (const { name: target, method, resource } of namedRoutes)
@@ -237,12 +237,13 @@ function customTargets(
 
 function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Action): void {
 	for (const method of own.methods) {
-		const other = table.get(method, undefined)
+		const other = table.get(method, own.resource)
 		if (other !== undefined)
 			throw new TypeError(
 				`${owner}.${other.name} would serve the same requests as ${own.name}: override ${own.name}(), or name a resource, ${method.toLowerCase()}_something`,
 			)
-		table.addSized(method, own.segments, action, own.second)
+		if (own.resource === undefined) table.addSized(method, own.segments, action, own.second)
+		else table.add(method, own.resource, action)
 	}
 }
 

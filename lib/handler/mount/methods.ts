@@ -109,6 +109,8 @@ export interface OwnAction {
 	readonly segments: number
 	/** What the second segment must be; `undefined` for anything. */
 	readonly second?: string | undefined
+	/** What the only segment must be. Like the resource of a method, it comes before ids. @default anything */
+	readonly resource?: string | undefined
 	readonly run: Method
 	/** Checks what a request asks for, by its head alone: see `Action`. */
 	readonly authorize?: Action['authorize']
