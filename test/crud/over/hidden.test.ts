@@ -167,6 +167,37 @@ for (const name of await storesHere()) {
 			}
 		})
 
+		test('totals by them are refused with the same message as of an unknown field, and show none of their values', async () => {
+			const totals = { by: ['title', 'code', 'rank'], of: ['rank', 'title', 'code'] }
+			const totaled = serve(model, { ...OPTIONS, allow: ['totals'], totals })
+			const ways = [
+				...['by=NAME', 'by=NAME:year', 'sum=NAME', 'avg=NAME', 'min=NAME', 'max=NAME', 'count=exact&NAME=1'],
+				...['count=exact&NAME[startsWith]=M', 'by=title&sort=NAME', 'by=title&sort=-max.NAME'],
+				...['count=exact&filter={"not":{"NAME":{"gt":"a"}}}', 'count=exact&having={"max.NAME":{"gt":"a"}}'],
+			]
+			for (const hidden of HIDDEN)
+				for (const way of ways) {
+					const say = async (as: string) => {
+						const url = `/things/totals?${way.replaceAll('NAME', as).replaceAll('"', '%22')}`
+						const { status, text } = await totaled.ask({ url })
+						return `${status} ${text().replaceAll(as, 'NAME')}`
+					}
+					const said = await say(hidden)
+					assert.match(said, /^400 /, `${hidden}: ${way}`)
+					assert.is(said, await say('nosuchcolumn'), `${hidden}: ${way}`)
+				}
+			const shown = [
+				'by=title,code,rank&count=exact',
+				'min=title,code&max=title,code',
+				'by=code&search=MARKER',
+			]
+			for (const query of shown) {
+				const said = whole(await totaled.ask({ url: `/things/totals?${query}` }))
+				assert.match(said, /^200/)
+				assert.not.match(said, 'MARKER')
+			}
+		})
+
 		test('writing them is refused with the same message as an unknown field, unless they are writable', async () => {
 			for (const hidden of ['pin', 'owner']) {
 				for (const [method, url] of [

@@ -21,12 +21,12 @@ import { MountTree } from '../../../lib/routing/routing.ts'
 import { describe } from '../../helpers/describe.ts'
 import { appOf, exchangeFor } from '../../helpers/exchange.ts'
 
-type Operation = 'list' | 'read' | 'create' | 'update'
+type Operation = 'list' | 'read' | 'create' | 'update' | 'totals'
 type Rule = 'anyone' | 'user' | readonly string[]
 type Caller = keyof typeof CALLERS
 
 const RULES: readonly Rule[] = ['anyone', 'user', ['note:read'], ['note:read', 'note:admin']]
-const OPERATIONS: readonly Operation[] = ['list', 'read', 'create', 'update']
+const OPERATIONS: readonly Operation[] = ['list', 'read', 'create', 'update', 'totals']
 /** The callers, and what they may do. */
 const CALLERS = {
 	nobody: undefined,
@@ -60,11 +60,16 @@ const DIRECT: Readonly<Record<Operation, (path: string) => readonly [request: st
 	read: (path) => [`GET /${path}/1`],
 	create: (path) => [`POST /${path}`, '{"text":"b"}'],
 	update: (path) => [`PATCH /${path}/1`, '{"text":"b"}'],
+	totals: (path) => [`GET /${path}/totals?count=exact`],
 }
 
 /** The ways by `GET /articles?…` and `GET /articles/1?…`. */
 function asked(to: Way['to'], other: Operation, queries: readonly string[]): Way[] {
 	return queries.map((query) => ({ request: `GET /articles?${query}`, to, own: 'list', other }))
+}
+
+function totaled(to: Way['to'], other: Operation, queries: readonly string[]): Way[] {
+	return queries.map((query) => ({ request: `GET /articles/totals?${query}`, to, own: 'totals', other }))
 }
 
 function json(value: unknown): string {
@@ -94,6 +99,12 @@ const WAYS: readonly Way[] = [
 	...asked('tags', 'list', [
 		...['include=tags', 'fields=text,tags.text', 'tags.text=a', `filter=${json({ tags: { count: 0 } })}`],
 		...[`filter=${json({ tags: { some: { text: 'a' } } })}`],
+	]),
+	...totaled('authors', 'read', ['by=author.text', 'count=exact&author.text=a']),
+	...totaled('authors', 'read', [`count=exact&filter=${json({ or: [{ author: null }] })}`]),
+	...totaled('comments', 'list', [
+		'by=text&comments.text=a',
+		`by=text&filter=${json({ comments: { count: 1 } })}`,
 	]),
 	// Behind another relation.
 	...asked('authors', 'read', ['include=comments.author', 'comments.author.text=a']),
@@ -144,6 +155,8 @@ const WAYS: readonly Way[] = [
 /** Everything that models and scopes were asked. */
 type Log = string[]
 
+const CALLS = ['list', 'count', 'read', 'create', 'update', 'delete', 'transaction', 'totals']
+
 /** The model, with its calls in the log. */
 function logged(model: MemoryModel, log: Log): Model {
 	return new Proxy(model, {
@@ -151,8 +164,7 @@ function logged(model: MemoryModel, log: Log): Model {
 			const value: unknown = Reflect.get(target, name, target)
 			if (typeof value !== 'function') return value
 			return (...given: unknown[]): unknown => {
-				if (['list', 'count', 'read', 'create', 'update', 'delete', 'transaction'].includes(String(name)))
-					log.push(`${target.name}.${String(name)}`)
+				if (CALLS.includes(String(name))) log.push(`${target.name}.${String(name)}`)
 				return Reflect.apply(value, target, given)
 			}
 		},
@@ -174,7 +186,8 @@ function handlersOf(log: Log, access: Accesses, own: Readonly<Record<string, Aut
 
 		constructor(name: string, model: Model, options: Partial<CrudOptions>) {
 			super(model, {
-				...{ visible: ['id', 'text'], updatable: ['text'], allow: ['list', 'read', 'create', 'update'] },
+				...{ visible: ['id', 'text'], updatable: ['text'], allow: OPERATIONS },
+				totals: { by: ['text'] },
 				...options,
 			})
 			this.access = access[name] ?? { '*': 'anyone' }
@@ -223,6 +236,7 @@ function handlersOf(log: Log, access: Accesses, own: Readonly<Record<string, Aut
 	const comments = new Guarded('comments', logged(comment, log), { relations: { author: { to: authors } } })
 	const tags = new Guarded('tags', logged(tag, log), {})
 	const articles = new Guarded('articles', logged(article, log), {
+		totals: { by: ['text', 'author.text'] },
 		relations: {
 			author: { to: authors },
 			comments: { to: comments },
