@@ -384,6 +384,51 @@ const nested = fc
 			isMany ? anyQuery(to) : recordQuery(to),
 		),
 	)
+const TOTALED: Readonly<Record<string, { readonly by: readonly string[]; readonly of: readonly string[] }>> =
+	{
+		articles: {
+			by: [
+				'title',
+				'score',
+				'day:month',
+				'done',
+				'author.name',
+				'editor.name',
+				'profile.name',
+				'parent.author.name',
+			],
+			of: ['score', 'price'],
+		},
+		comments: { by: ['n', 'author.name', 'article.title', 'article.editor.name'], of: ['score', 'n'] },
+	}
+
+/** Totals, also by fields of related records, and of records that are found by them. */
+function totalsQuery(of: string): fc.Arbitrary<Query> {
+	const { by = [], of: fields = [] } = TOTALED[of] ?? {}
+	const some = (names: readonly string[]) =>
+		fc.uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: 2 }).map((all) => all.join())
+	return fc
+		.record(
+			{
+				by: some(by),
+				...{ sum: some(fields), avg: some(fields), min: some(fields), max: some(fields) },
+				sort: fc.constantFrom('-count', 'count'),
+				having: fc.constantFrom('{"count":{"gt":1}}', '{"not":{"count":1}}'),
+				limit: fc.constantFrom(1, 2),
+				filter: filterOf(of, 2).map((filter) => JSON.stringify(filter)),
+			},
+			{ requiredKeys: ['by'] },
+		)
+		.map((parameters) => {
+			const pairs = Object.entries({ ...parameters, count: 'exact' })
+			const texts = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`)
+			return { query: `?${texts.join('&')}`, settings: undefined }
+		})
+}
+
+const totals = fc
+	.constantFrom(...Object.keys(TOTALED))
+	.chain((of) => step('GET', of, fc.constant(`/${of}/totals`), totalsQuery(of)))
 const asked = step(
 	'QUERY',
 	'articles',
@@ -427,6 +472,7 @@ const read = fc.oneof(
 	{ weight: 2, arbitrary: record },
 	{ weight: 3, arbitrary: nested },
 	{ weight: 1, arbitrary: asked },
+	{ weight: 3, arbitrary: totals },
 )
 
 export const anyReads: fc.Arbitrary<readonly Step[]> = fc.array(read, { minLength: 1, maxLength: 6 })

@@ -81,7 +81,20 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		visible: ['id', 'title', 'authorId', 'editorId', 'parentId', 'score', 'price', 'day', 'done', 'version'],
 		updatable: ['title', 'editorId', 'score'],
 		searchable: ['title'],
-		allow: ['list', 'read', 'update'],
+		allow: ['list', 'read', 'update', 'totals'],
+		totals: {
+			by: [
+				'title',
+				'score',
+				'day',
+				'done',
+				'author.name',
+				'editor.name',
+				'profile.name',
+				'parent.author.name',
+			],
+			of: ['score', 'price', 'title'],
+		},
 		version: 'version',
 		relations: {
 			author: { to: people, by: 'authorId' },
@@ -98,7 +111,8 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		...PAGES,
 		visible: ['articleId', 'n', 'authorId', 'text', 'score'],
 		creatable: ['articleId', 'n', 'authorId', 'text', 'score'],
-		allow: ['list', 'read', 'create', 'remove'],
+		allow: ['list', 'read', 'create', 'remove', 'totals'],
+		totals: { by: ['n', 'author.name', 'article.title', 'article.editor.name'], of: ['score', 'n'] },
 		relations: { article: { to: articles }, author: { to: people } },
 	})
 	/** Comments without their key. */
