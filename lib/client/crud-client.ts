@@ -24,6 +24,7 @@ import {
 	type Settings,
 	settingsOf,
 } from './settings.ts'
+import { encodeTotals, groupsOf, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
 
 /** Options of a `CrudClient`. */
 export interface CrudClientOptions extends SendOptions {
@@ -201,6 +202,25 @@ export class CrudClient<
 		const { total } = pageOf(call, answer, {}).meta
 		if (total === undefined) throw unexpected(call, answer.response, 'has no total', answer.data)
 		return total
+	}
+
+	/**
+	 * Totals of groups of records. `GET /shop/order/totals?by=created:month&sum=amount`
+	 *
+	 *     totals({ by: ['created:month'], sum: ['amount'] })  // [{ created: '2026-11', sum: { amount: '310.00' } }]
+	 */
+	totals<
+		const By extends TotalsKey<T, R> = never,
+		const Sum extends FieldName<T> = never,
+		const Avg extends FieldName<T> = never,
+		const Min extends FieldName<T> = never,
+		const Max extends FieldName<T> = never,
+		const Count extends boolean = false,
+	>(
+		query: TotalsQuery<T, R, By, Sum, Avg, Min, Max, Count>,
+		options?: CallOptions,
+	): Promise<TotalsGroup<T, R, By, Sum, Avg, Min, Max, Count>[]> {
+		return groupsOf(callOf(options, encodeTotals(this.url, query)), this.settings)
 	}
 
 	/**

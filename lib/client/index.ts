@@ -50,3 +50,4 @@ export type {
 } from './route-types.ts'
 export type { CallOptions, Fetch, FetchInit, HeaderSource, SendOptions } from './settings.ts'
 export { type SigningKey, type SignOptions, signRequest } from './sign-request.ts'
+export type { Having, TimePart, TotalOperators, TotalsGroup, TotalsKey, TotalsQuery } from './totals.ts'

@@ -39,20 +39,33 @@ const NAMES: readonly (keyof AnyQuery)[] = ['where', ...PARAMETERS]
  */
 export function encodeQuery(collection: string, query: AnyQuery): Call {
 	checkNames('a list', query, NAMES)
-	const { where = {}, filter } = query
+	return encodeParameters(collection, otherParameters(query), query, PARAMETERS)
+}
+
+/**
+ * The request for parameters and conditions.
+ *
+ * @param names parameters that conditions can't be mistaken for
+ * @throws TypeError for conditions that can't be sent
+ */
+export function encodeParameters(
+	collection: string,
+	others: readonly [string, unknown][],
+	{ where = {}, filter }: Pick<AnyQuery, 'where' | 'filter'>,
+	names: readonly string[],
+): Call {
 	const ownFilter = filter === undefined ? [] : [filterJson(filter)]
-	const others = otherParameters(query)
 	/** Adds `filter`, with the conditions that can't be parameters. */
 	const entries = ({ filters }: Terms): [string, unknown][] => {
 		const all = allOf([...ownFilter, ...filters])
-		return all === undefined ? others : [...others, ['filter', all]]
+		return all === undefined ? [...others] : [...others, ['filter', all]]
 	}
-	const terms = termsOf(where, true)
+	const terms = termsOf(where, names)
 	const parameters = new URLSearchParams()
 	for (const [name, value] of [...entries(terms), ...terms.pairs]) parameters.append(name, textOf(value))
 	const url = parameters.size === 0 ? collection : `${collection}?${parameters}`
 	if (url.length <= MAX_URL_LENGTH && Object.keys(terms.members).length === 0) return { method: 'GET', url }
-	const inBody = termsOf(where, false)
+	const inBody = termsOf(where, undefined)
 	return {
 		method: 'QUERY',
 		url: collection,
@@ -119,7 +132,6 @@ type JsonOperators = Record<string, JsonScalar | JsonScalar[]>
 /** A filter as the server expects it: `{"field":{"op":value}}`, with `and`, `or` and `not`. */
 type JsonFilter = Record<string, unknown>
 
-const PARAMETER_NAMES: readonly string[] = PARAMETERS
 const GROUP_NAMES: readonly string[] = GROUPS
 const NO_FILTER = 'must hold filters; write a condition on a field with this name in where'
 
@@ -139,15 +151,16 @@ interface Terms {
  *     { title: 'x', age: { gte: 3 }, tag: ['a', 'b'], city: { nin: ['Aalen, Ost'] } }
  *     title=x  age[gte]=3  tag=a  tag=b        {"city":{"nin":["Aalen, Ost"]}}
  *
- * @param inUrl whether parameters may be used
+ * @param names parameters that aren't conditions; `undefined` if no parameters may be used
  * @throws TypeError for a value that can't be sent
  */
-function termsOf(where: object, inUrl: boolean): Terms {
+function termsOf(where: object, names: readonly string[] | undefined): Terms {
 	const pairs: [string, string][] = []
 	const filters: JsonFilter[] = []
 	const members: JsonFilter = {}
 	for (const [field, match] of Object.entries(where)) {
-		const plain = !inUrl || holdsNull(match) ? undefined : pairsOf(field, operatorsOf(field, match))
+		const isPlain = names !== undefined && !holdsNull(match)
+		const plain = isPlain ? pairsOf(field, operatorsOf(field, match), names) : undefined
 		if (plain !== undefined) pairs.push(...plain)
 		else if (!GROUP_NAMES.includes(field)) filters.push(termOf(field, match))
 		else if (!holdsNull(match)) members[field] = operatorsOf(field, match)
@@ -241,8 +254,12 @@ function scalar(where: string, value: unknown): JsonScalar {
 }
 
 /** The parameters of one field; `undefined` if they would be ambiguous. */
-function pairsOf(field: string, operators: JsonOperators): [string, string][] | undefined {
-	if (PARAMETER_NAMES.includes(field) || /[[\]]/.test(field)) return undefined
+function pairsOf(
+	field: string,
+	operators: JsonOperators,
+	names: readonly string[],
+): [string, string][] | undefined {
+	if (names.includes(field) || /[[\]]/.test(field)) return undefined
 	const pairs: [string, string][] = []
 	for (const [op, value] of Object.entries(operators)) {
 		const values = [value].flat().map(String)
