@@ -296,7 +296,7 @@ describe('client: requests', (test) => {
 		answering(async (site) => {
 			const articles = clientOf(site)
 			const url = `${site.origin}/blog/article`
-			const query = 'where, limit, offset, cursor, sort, fields, count, filter, search, include'
+			const query = 'where, limit, offset, cursor, sort, fields, count, filter, search, include, deleted'
 			const odd = (value: unknown) => value as never // what a program without types may give
 			const table: [Promise<unknown>, string][] = [
 				[articles.list(odd({ title: 'x' })), `a list has no option title: there are ${query}`],

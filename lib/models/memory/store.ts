@@ -29,11 +29,10 @@ export class Store {
 	readonly keyIndexes: readonly number[]
 	readonly uniques: readonly Unique[]
 	readonly references: Reference[] = []
-	/** Transactions lock stores in the order of this, so that no two wait for each other. */
-	readonly lockOrder = randomUUID()
 	/** References of all stores to this one. */
 	readonly referrers: { readonly from: Store; readonly reference: Reference }[] = []
 	readonly layer: Layer
+	#lockOrder: string | undefined
 	readonly #indexes: ReadonlyMap<string, number>
 	#serial = 0n
 	#rows = 0
@@ -63,6 +62,15 @@ export class Store {
 			// Without a key, rows stay in the order in which they were stored.
 			return key.length === 0 ? -1 : 0
 		})
+	}
+
+	/**
+	 * Transactions lock stores in the order of this, so that no two wait for each other. Drawn when it is first needed:
+	 * Workers have no randomness while a program starts.
+	 */
+	get lockOrder(): string {
+		this.#lockOrder ??= randomUUID()
+		return this.#lockOrder
 	}
 
 	has(name: string): boolean {

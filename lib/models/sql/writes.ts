@@ -100,19 +100,13 @@ export function updateStatement(
 	const version = guardVersion(plan, guard)
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
 	if (version !== undefined) cacheKey.push(VERSIONED)
-	const text = plan.updates.get(cacheKey)
-	const joins = subject.table.hasTriggers === false
-	if (text !== undefined)
-		return {
-			text,
-			values: updateValues(subject, id, assignments, plan, version),
-			writes: true,
-			joins,
-			locks: id,
-		}
-	const statement = writeUpdate(subject, id, assignments, plan, guard)
-	plan.updates.keep(cacheKey, statement.text)
-	return statement
+	const joining = { writes: true, joins: subject.table.hasTriggers === false, locks: id }
+	const known = plan.updates.get(cacheKey)
+	if (known !== undefined)
+		return { text: known, values: updateValues(subject, id, assignments, plan, version), ...joining }
+	const { text, values } = writeUpdate(subject, id, assignments, plan, guard)
+	plan.updates.keep(cacheKey, text)
+	return { text, values, ...joining }
 }
 
 /** A value for a column, or SQL for it. */
