@@ -1,6 +1,7 @@
 /**
- * A data provider of react-admin 5 for the records of `CrudHandler`s: copy it into your project. Nothing is
- * imported from react-admin; what it passes and expects is described here, and TypeScript compares it in `app.tsx`.
+ * A data provider of react-admin 5 for the records of `CrudHandler`s: copy it into your project, with `conditions.ts` and
+ * `embedded.ts`. Nothing is imported from react-admin; what it passes and expects is described here, and TypeScript compares
+ * it in `app.tsx`.
  *
  *     <Admin dataProvider={dataProvider('/api', { HttpError })}>
  *       <Resource name="articles" … />       // the handler that is mounted at 'api/articles'
@@ -10,8 +11,10 @@ import {
 	CrudClient,
 	type CrudClientOptions,
 	type ListQuery,
-	type Where,
+	type Many,
 } from '../../lib/client/index.ts' // you write 'verbena/client'
+import { conditionsOf } from './conditions.ts'
+import { type Embedding, includeOf, ownOf, type Resources, relatedResource, shaped } from './embedded.ts'
 
 export interface Options extends CrudClientOptions {
 	/** react-admin's own. */
@@ -30,15 +33,18 @@ export interface Options extends CrudClientOptions {
 	 * of their records is made of the values, as in URLs: `7,herb`. @default none
 	 */
 	readonly keys?: Readonly<Record<string, readonly string[]>>
+	/**
+	 * Of which resources the related records are: `{ articles: { author: 'authors' } }`. For `meta.prefetch`, for a `target`
+	 * that is the name of a relation, and for embedded records of resources in `keys`. @default none
+	 */
+	readonly relations?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 export type Identifier = string | number
 export type AdminRecord = { id: Identifier } & Record<string, unknown>
 
 /** What components pass as `queryOptions={{ meta }}` and `mutationOptions={{ meta }}`. */
-export interface Meta {
-	/** The fields to send; `id`, or all fields of the key, must be among them. @default all that are visible */
-	readonly fields?: readonly string[]
+export interface Meta extends Embedding {
 	/** Further headers of the request. */
 	readonly headers?: Readonly<Record<string, string>>
 	/** `false` for large tables: nothing is counted, and one can only turn to the next page and back. @default true */
@@ -54,6 +60,11 @@ interface Listing extends Call {
 	readonly sort?: { readonly field: string; readonly order: 'ASC' | 'DESC' }
 	readonly filter?: Readonly<Record<string, unknown>>
 }
+interface Reference extends Listing {
+	/** Says with `id` which records: their field, `authorId`; `author.id`; a relation, `author`; or `authors/articles`. */
+	readonly target: string
+	readonly id: Identifier
+}
 interface OfOne extends Call {
 	readonly id: Identifier
 	readonly previousData?: AdminRecord
@@ -64,28 +75,49 @@ interface OfMany extends Call {
 interface Writing {
 	readonly data: object
 }
+interface One<R> {
+	readonly data: R
+	readonly meta?: object
+}
 export interface ListResult<R> {
 	readonly data: R[]
 	readonly total?: number
 	readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean }
+	/** `prefetched`, if that was asked for. */
+	readonly meta?: object
 }
-type Client = CrudClient<AdminRecord>
+/** Any, of any records. */
+interface Relations {
+	readonly [name: string]: Many<AdminRecord, Relations>
+}
+type Client = CrudClient<AdminRecord, Relations>
+type Pages = Pick<Client, 'pages'>
+type Query = ListQuery<AdminRecord, Relations>
 /** The fields of a key of several. */
 type Key = readonly string[] | undefined
 
 /** The server takes so many values in one condition. */
 const MOST_VALUES = 100
 const FIRST_PAGE = { page: 1, perPage: 25 }
-const SUFFIX = /^(.+)_(ne|gte?|lte?|in|nin|between|i?(?:eq|contains|startsWith|endsWith)|null)$/
 
 /** @throws TypeError by the first call of a resource whose name, with the endpoint, makes no URL */
-export function dataProvider(endpoint: string, { HttpError, version, keys = {}, ...options }: Options) {
+export function dataProvider(
+	endpoint: string,
+	{ HttpError, version, keys = {}, relations = {}, ...options }: Options,
+) {
+	const resources: Resources = { keys, relations }
+	function clientOf(resource: string): [client: Client, key: Key] {
+		const key = ownOf(keys, resource)
+		return [new CrudClient(resource, endpoint, key === undefined ? options : { ...options, key }), key]
+	}
 	/** `R` is the programmer's word for what the server sends. */
-	async function ask<R>(resource: string, call: (client: Client, key: Key) => Promise<unknown>): Promise<R> {
-		const key = Object.hasOwn(keys, resource) ? keys[resource] : undefined
-		const all = key === undefined ? options : { ...options, key }
+	async function ask<R>(
+		resource: string,
+		meta: Meta | undefined,
+		call: (client: Client, key: Key) => Promise<{ data: unknown }>,
+	): Promise<R> {
 		try {
-			return withIds(await call(new CrudClient<AdminRecord>(resource, endpoint, all), key), key) as R
+			return shaped(await call(...clientOf(resource)), resource, meta ?? {}, resources) as R
 		} catch (error) {
 			if (error instanceof ApiError) throw new HttpError(messageOf(error), error.status, bodyOf(error))
 			throw error
@@ -94,34 +126,43 @@ export function dataProvider(endpoint: string, { HttpError, version, keys = {}, 
 	/** Of a change: with `If-Match`, where the version that was read is known. */
 	function changing(call: Call, previous: AdminRecord | undefined) {
 		const read = version === undefined ? undefined : previous?.[version]
-		return { ...optionsOf(call), ifMatch: read === undefined ? undefined : `"${read}"` }
+		return { ...selecting(call), ifMatch: read === undefined ? undefined : `"${read}"` }
+	}
+	/** The records that belong to one, by what `target` names. */
+	function listOf(resource: string, { target, id, ...listing }: Reference, client: Client, key: Key) {
+		const slash = target.lastIndexOf('/')
+		if (slash !== -1) {
+			const [parents, parentKey] = clientOf(target.slice(0, slash))
+			return list(parents.related(valuesOf(id, parentKey), target.slice(slash + 1)), key, listing)
+		}
+		const parent = relatedResource(resource, target, resources)
+		const parentKey = ownOf(keys, parent)
+		const names = parent === undefined ? [target] : (parentKey ?? ['id']).map((name) => `${target}.${name}`)
+		const values = [valuesOf(id, parentKey)].flat()
+		const own = Object.fromEntries(names.map((name, at) => [name, { eq: values[at] }]))
+		return list(client, key, { ...listing, filter: { ...listing.filter, ...own } })
 	}
 
 	return {
 		supportAbortSignal: true,
 		getList: <R extends AdminRecord>(resource: string, params: Listing) =>
-			ask<ListResult<R>>(resource, (client, key) => list(client, key, params)),
-		getManyReference: <R extends AdminRecord>(
-			resource: string,
-			{ target, id, filter, ...params }: Listing & { readonly target: string; readonly id: Identifier },
-		) =>
-			ask<ListResult<R>>(resource, (client, key) =>
-				list(client, key, { ...params, filter: { ...filter, [target]: { eq: id } } }),
-			),
+			ask<ListResult<R>>(resource, params.meta, (client, key) => list(client, key, params)),
+		getManyReference: <R extends AdminRecord>(resource: string, params: Reference) =>
+			ask<ListResult<R>>(resource, params.meta, (client, key) => listOf(resource, params, client, key)),
 		getOne: <R extends AdminRecord>(resource: string, { id, ...call }: OfOne) =>
-			ask<{ data: R }>(resource, async (client, key) => ({
-				data: await client.get(valuesOf(id, key), optionsOf(call)),
+			ask<One<R>>(resource, call.meta, async (client, key) => ({
+				data: await client.get(valuesOf(id, key), selecting(call)),
 			})),
 		getMany: <R extends AdminRecord>(resource: string, { ids, ...call }: OfMany) =>
-			ask<{ data: R[] }>(resource, async (client, key) => ({
+			ask<One<R[]>>(resource, call.meta, async (client, key) => ({
 				data: await (key === undefined ? many(client, ids, call) : eachOf(client, key, ids, call)),
 			})),
 		create: <R extends AdminRecord>(resource: string, { data, ...call }: Writing & Call) =>
-			ask<{ data: R }>(resource, async (client) => ({
-				data: await client.create({ ...data }, optionsOf(call)),
+			ask<One<R>>(resource, call.meta, async (client) => ({
+				data: await client.create({ ...data }, selecting(call)),
 			})),
 		update: <R extends AdminRecord>(resource: string, { id, data, previousData, ...call }: OfOne & Writing) =>
-			ask<{ data: R }>(resource, async (client, key) => ({
+			ask<One<R>>(resource, call.meta, async (client, key) => ({
 				data: await client.update(
 					valuesOf(id, key),
 					changed(data, previousData),
@@ -129,15 +170,15 @@ export function dataProvider(endpoint: string, { HttpError, version, keys = {}, 
 				),
 			})),
 		updateMany: (resource: string, { ids, data, ...call }: OfMany & Writing) =>
-			ask<{ data: Identifier[] }>(resource, (client, key) =>
+			ask<{ data: Identifier[] }>(resource, undefined, (client, key) =>
 				each(ids, (id) => client.update(valuesOf(id, key), { ...data }, optionsOf(call))),
 			),
 		delete: <R extends AdminRecord>(resource: string, { id, previousData, ...call }: OfOne) =>
-			ask<{ data: R }>(resource, async (client, key) => ({
+			ask<One<R>>(resource, call.meta, async (client, key) => ({
 				data: await client.delete(valuesOf(id, key), changing(call, previousData)),
 			})),
 		deleteMany: (resource: string, { ids, ...call }: OfMany) =>
-			ask<{ data: Identifier[] }>(resource, (client, key) =>
+			ask<{ data: Identifier[] }>(resource, undefined, (client, key) =>
 				each(ids, (id) => client.delete(valuesOf(id, key), optionsOf(call))),
 			),
 	}
@@ -145,19 +186,21 @@ export function dataProvider(endpoint: string, { HttpError, version, keys = {}, 
 
 /** A page by its number. More than the server gives at once, as for an export, is fetched in pieces. */
 async function list(
-	client: Client,
+	client: Pages,
 	key: Key,
 	{ pagination = FIRST_PAGE, sort, filter = {}, ...call }: Listing,
 ) {
 	const { page, perPage } = pagination
 	const { q, ...conditions } = filter
-	const { fields, ...options } = optionsOf(call)
+	const { fields, include, ...options } = selecting(call)
 	const count = call.meta?.count !== false
-	const { data, next, total } = await pieces(client, perPage, options, {
-		...{ fields, count, limit: perPage, offset: (page - 1) * perPage },
+	const query = {
+		...{ fields, include, count, limit: perPage, offset: (page - 1) * perPage },
 		sort: sort && sortOf(sort, key),
-		...(typeof q === 'string' ? { search: q, where: whereOf(conditions) } : { where: whereOf(filter) }),
-	})
+		...(typeof q === 'string' ? { search: q, ...conditionsOf(conditions) } : conditionsOf(filter)),
+	}
+	// The client refuses what is no value, and the server what is no field.
+	const { data, next, total } = await pieces(client, perPage, options, query as Query)
 	return {
 		...{ data, pageInfo: { hasNextPage: next, hasPreviousPage: page > 1 } },
 		...(total === undefined ? {} : { total }),
@@ -170,7 +213,7 @@ function sortOf({ field, order }: NonNullable<Listing['sort']>, key: Key): strin
 }
 
 /** Cursor after cursor, until there are as many records as wanted, or no more. */
-async function pieces(client: Client, wanted: number, options: Call, query: ListQuery<AdminRecord>) {
+async function pieces(client: Pages, wanted: number, options: Call, query: Query) {
 	const data: object[] = []
 	let more = false
 	let total: number | undefined
@@ -185,11 +228,12 @@ async function pieces(client: Client, wanted: number, options: Call, query: List
 
 /** Those that there are: one that has been deleted is left out. */
 async function many(client: Client, ids: readonly Identifier[], call: Call) {
-	const { fields, ...options } = optionsOf(call)
+	const { fields, include, ...options } = selecting(call)
 	const parts: object[] = []
 	for (let at = 0; at < ids.length; at += MOST_VALUES) {
 		const id = ids.slice(at, at + MOST_VALUES)
-		const { data } = await pieces(client, id.length, options, { fields, limit: id.length, where: { id } })
+		const query = { fields, include, limit: id.length, where: { id } }
+		const { data } = await pieces(client, id.length, options, query)
 		parts.push(...data)
 	}
 	return parts
@@ -198,28 +242,16 @@ async function many(client: Client, ids: readonly Identifier[], call: Call) {
 /** The same by a key of several fields: one request for each. */
 async function eachOf(client: Client, key: Key, ids: readonly Identifier[], call: Call) {
 	const get = (id: Identifier) =>
-		client.get(valuesOf(id, key), optionsOf(call)).catch((error: unknown) => {
+		client.get(valuesOf(id, key), selecting(call)).catch((error: unknown) => {
 			if (error instanceof ApiError && error.status === 404) return []
 			throw error
 		})
 	return (await Promise.all(ids.map(get))).flat()
 }
 
-/** The values in an `id` that `withIds` has made. */
+/** The values in an `id` that was made of several. */
 function valuesOf(id: Identifier, key: Key): Identifier | string[] {
 	return key === undefined ? id : String(id).split(',').map(decodeURIComponent)
-}
-
-/** An answer whose records have an `id`, also where their key has several fields. */
-function withIds(answer: unknown, key: Key): unknown {
-	if (key === undefined) return answer
-	const named = (record: unknown) => {
-		if (typeof record !== 'object' || record === null) return record
-		const id = key.map((name) => encodeURIComponent(String(Reflect.get(record, name)))).join()
-		return { ...record, id }
-	}
-	const { data } = answer as { data: unknown } // as all of the provider's methods make it
-	return { ...(answer as object), data: Array.isArray(data) ? data.map(named) : named(data) }
 }
 
 /** One request for each; all are sent before the first refusal is told. */
@@ -230,36 +262,6 @@ async function each(ids: readonly Identifier[], change: (id: Identifier) => Prom
 	return { data: [...ids] }
 }
 
-/**
- * Conditions as the client takes them. Inputs name an operator behind a dot, which react-admin makes an object of,
- * or behind an underscore, as other servers have it; one that is empty is no condition.
- *
- *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, tag: ['a', 'b'], note: '' }
- *     { status: 'draft', created: { gte: '2026-01-01' }, views: { lt: 9 }, tag: ['a', 'b'] }
- */
-function whereOf(filter: Readonly<Record<string, unknown>>): Where<AdminRecord> {
-	const where: Record<string, unknown> = {}
-	for (const [name, value] of Object.entries(filter)) {
-		if (value === undefined || value === '') continue
-		// An object has its operators in it, so that a field may end like one: { checked_in: { eq: 5 } }.
-		const [, field = name, operator] = (isOperators(value) ? null : SUFFIX.exec(name)) ?? []
-		const match = operator === undefined ? value : { [operator]: value }
-		where[field] = Object.hasOwn(where, field)
-			? { ...operatorsOf(where[field]), ...operatorsOf(match) }
-			: match
-	}
-	return where as Where<AdminRecord> // the client refuses what is no value, and the server what is no field
-}
-
-function operatorsOf(match: unknown): object {
-	if (isOperators(match)) return match
-	return Array.isArray(match) ? { in: match } : { eq: match }
-}
-
-function isOperators(match: unknown): match is object {
-	return typeof match === 'object' && match !== null && !Array.isArray(match) && !(match instanceof Date)
-}
-
 /** The fields that the form has changed, so that two people can change different ones. */
 function changed(data: object, previous: AdminRecord | undefined): Partial<AdminRecord> {
 	const differs = ([name, value]: [string, unknown]) =>
@@ -268,7 +270,13 @@ function changed(data: object, previous: AdminRecord | undefined): Partial<Admin
 }
 
 function optionsOf({ signal, meta = {} }: Call) {
-	return { signal, headers: meta.headers, fields: meta.fields }
+	return { signal, headers: meta.headers }
+}
+
+/** The same where records are returned. */
+function selecting(call: Call) {
+	const { meta = {} } = call
+	return { ...optionsOf(call), fields: meta.fields, include: includeOf(meta) }
 }
 
 function messageOf({ status, message }: ApiError): string {

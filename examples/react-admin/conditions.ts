@@ -1,0 +1,75 @@
+/** From react-admin's filters to the conditions of a list, for `data-provider.ts`. */
+
+/** Conditions as `CrudClient` takes them: `where` by field, and in `filter` what only that can say. */
+export interface Conditions {
+	readonly where: Readonly<Record<string, unknown>>
+	readonly filter?: Readonly<Record<string, unknown>>
+}
+
+const NAMES = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'between', 'null'].concat(
+	['eq', 'contains', 'startsWith', 'endsWith'].flatMap((name) => [name, `i${name}`]),
+)
+const OPERATORS: ReadonlySet<string> = new Set(NAMES)
+const SUFFIX = new RegExp(`^(.+)_(${NAMES.join('|')})$`)
+/** Of the records of a relation to many. */
+const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'count'])
+
+/**
+ * Inputs name an operator, or a field of a related record, behind a dot, which react-admin makes an object of. Operators
+ * may also stand behind an underscore, as other servers have it. What is empty is no condition.
+ *
+ *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, author: { name: 'Ada' }, note: '' }
+ *     { status: 'draft', created: { gte: '2026-01-01' }, views: { lt: 9 }, 'author.name': 'Ada' }
+ */
+export function conditionsOf(filter: Readonly<Record<string, unknown>>): Conditions {
+	const where: Record<string, unknown> = {}
+	const others: Record<string, unknown>[] = []
+	for (const [name, match] of matchesOf(filter, '')) {
+		const known = Object.hasOwn(where, name) ? operatorsOf(where[name]) : {}
+		const operators = operatorsOf(match)
+		// A relation's null is no parameter of a URL, and whether it is a relation's isn't known here.
+		const isJson = hasOnly(match, QUANTIFIERS) || (match === null && !name.includes('.'))
+		// Two conditions with the same operator must both hold.
+		if (isJson || Object.keys(operators).some((operator) => Object.hasOwn(known, operator)))
+			others.push(nested(name, isJson ? match : operators))
+		else where[name] = Object.keys(known).length === 0 ? match : { ...known, ...operators }
+	}
+	const [first, ...more] = others
+	if (first === undefined) return { where }
+	return { where, filter: more.length === 0 ? first : { and: others } }
+}
+
+function* matchesOf(filter: object, prefix: string): Generator<[name: string, match: unknown]> {
+	for (const [name, value] of Object.entries(filter)) {
+		const path = prefix + name
+		if (value === undefined || value === '') continue
+		// An object has its operators in it, so that a field may end like one: { checked_in: { eq: 5 } }.
+		if (hasOnly(value, OPERATORS) || hasOnly(value, QUANTIFIERS)) yield [path, value]
+		else if (isObject(value)) yield* matchesOf(value, `${path}.`)
+		else {
+			const [, field = path, operator] = SUFFIX.exec(path) ?? []
+			yield [field, operator === undefined ? value : { [operator]: value }]
+		}
+	}
+}
+
+function operatorsOf(match: unknown): object {
+	if (isObject(match)) return match
+	return Array.isArray(match) ? { in: match } : { eq: match }
+}
+
+/** `{ author: { name: match } }` of `author.name`. */
+function nested(name: string, match: unknown): Record<string, unknown> {
+	const [first = name, ...rest] = name.split('.')
+	return { [first]: rest.length === 0 ? match : nested(rest.join('.'), match) }
+}
+
+function hasOnly(match: unknown, names: ReadonlySet<string>): match is object {
+	if (!isObject(match)) return false
+	const own = Object.keys(match)
+	return own.length > 0 && own.every((name) => names.has(name))
+}
+
+function isObject(match: unknown): match is object {
+	return typeof match === 'object' && match !== null && !Array.isArray(match) && !(match instanceof Date)
+}

@@ -1,0 +1,178 @@
+/**
+ * Related records, for `data-provider.ts`: what a call includes, and the answer as react-admin's components read it, with
+ * arrays for lists within a record, and an `id` in every record.
+ */
+
+/** The names of a record's relations, with what their records have in turn. */
+interface Tree {
+	readonly [name: string]: Tree
+}
+
+/** What components ask for, as `meta`. */
+export interface Embedding {
+	/**
+	 * The fields to send, also of related records: `author.name`. `id`, or all fields of the key, must be among them.
+	 * @default all that are visible
+	 */
+	readonly fields?: readonly string[]
+	/**
+	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
+	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
+	 * `_meta.comments`. @default none
+	 */
+	readonly embed?: readonly string[] | Readonly<Record<string, unknown>>
+	/** The relations whose records go to react-admin's cache, where `<ReferenceField>` finds them: `['author']`. @default none */
+	readonly prefetch?: readonly string[]
+}
+
+/** What answers don't say about the server's resources: see `Options` of `data-provider.ts`. */
+export interface Resources {
+	readonly keys: Readonly<Record<string, readonly string[]>>
+	readonly relations: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+type AnyRecord = Readonly<Record<string, unknown>>
+
+/** What `embed` and `prefetch` name, as a `CrudClient` includes it. */
+export function includeOf({ embed, prefetch = [] }: Embedding) {
+	if (embed === undefined || isList(embed)) {
+		const names = [...new Set([...(embed ?? []), ...prefetch])]
+		return names.length === 0 ? undefined : names
+	}
+	return { ...Object.fromEntries(prefetch.map((name) => [name, true])), ...embed }
+}
+
+/**
+ * An answer in react-admin's form. Of a list within a record, the records are an array, and the rest is in `_meta`:
+ *
+ *     { id: 7, comments: { data: [{ id: 3 }], meta: { limit: 1, next: 'Mw' } } }
+ *     { id: 7, comments: [{ id: 3 }], _meta: { comments: { limit: 1, next: 'Mw' } } }
+ *
+ * @throws TypeError for a relation to prefetch whose resource isn't known
+ */
+export function shaped(
+	answer: { readonly data: unknown },
+	resource: string,
+	asked: Embedding,
+	resources: Resources,
+): object {
+	const { prefetch = [] } = asked
+	const tree = treeOf(asked)
+	const record = (value: unknown) => shapedRecord(value, tree, resource, resources)
+	const data = isList(answer.data) ? answer.data.map(record) : record(answer.data)
+	if (prefetch.length === 0) return { ...answer, data }
+	const apart = { ...answer, data: isList(data) ? data.map(without(asked)) : without(asked)(data) }
+	return { ...apart, meta: { prefetched: prefetched([data].flat(), prefetch, resource, resources) } }
+}
+
+function treeOf({ fields = [], embed = [], prefetch = [] }: Embedding): Tree {
+	const paths = [...fields, ...prefetch, ...pathsOf(embed)].map((path) => path.split('.'))
+	return branches(paths)
+}
+
+/** The paths in what `CrudClient` takes as `include`. */
+function pathsOf(include: unknown): string[] {
+	if (isList(include)) return include.map(String)
+	return Object.entries(include ?? {}).flatMap(
+		([name, settings]: [string, Embedding & { include?: unknown }]) => [
+			name,
+			...[...(settings.fields ?? []), ...pathsOf(settings.include)].map((path) => `${name}.${path}`),
+		],
+	)
+}
+
+function branches(paths: readonly (readonly string[])[]): Tree {
+	const below = new Map<string, string[][]>()
+	for (const [name, ...rest] of paths) {
+		if (name !== undefined) below.set(name, [...(below.get(name) ?? []), rest])
+	}
+	return Object.fromEntries([...below].map(([name, rest]) => [name, branches(rest)]))
+}
+
+function shapedRecord(
+	value: unknown,
+	tree: Tree,
+	resource: string | undefined,
+	resources: Resources,
+): unknown {
+	if (!isRecord(value)) return value
+	const key = ownOf(resources.keys, resource)
+	const related: Record<string, unknown> = key === undefined ? {} : { id: idOf(value, key) }
+	const lists: Record<string, unknown> = {}
+	for (const [name, inner] of Object.entries(tree)) {
+		const found = value[name]
+		const target = relatedResource(resource, name, resources)
+		const record = (one: unknown) => shapedRecord(one, inner, target, resources)
+		if (isPage(found)) {
+			related[name] = found.data.map(record)
+			lists[name] = found.meta
+		} else if (isRecord(found)) related[name] = record(found)
+	}
+	return { ...value, ...related, ...(Object.keys(lists).length === 0 ? {} : { _meta: lists }) }
+}
+
+/** The `id` of a record whose key has several fields, as in URLs. */
+function idOf(record: AnyRecord, key: readonly string[]): string {
+	return key.map((name) => encodeURIComponent(String(record[name]))).join()
+}
+
+/** By resource, each record once, as react-admin puts them into its cache. */
+function prefetched(
+	records: readonly unknown[],
+	names: readonly string[],
+	resource: string,
+	resources: Resources,
+) {
+	const all: Record<string, AnyRecord[]> = {}
+	for (const name of names) {
+		const target = relatedResource(resource, name, resources)
+		if (target === undefined)
+			throw new TypeError(
+				`prefetch names ${name}, whose resource isn't known: give the data provider the option relations, { ${resource}: { ${name}: … } }`,
+			)
+		const found = records.flatMap((record) => (isRecord(record) ? record[name] : [])).filter(isRecord)
+		const byId = new Map([...(all[target] ?? []), ...found].map((one) => [String(one.id), one]))
+		all[target] = [...byId.values()]
+	}
+	return all
+}
+
+/** Takes out of a record what was asked for the cache only. */
+function without({ embed = [], fields = [], prefetch = [] }: Embedding): (record: unknown) => unknown {
+	const kept = treeOf({ embed, fields })
+	const gone = prefetch.filter((name) => !Object.hasOwn(kept, name))
+	const others = (of: object) =>
+		Object.fromEntries(Object.entries(of).filter(([name]) => !gone.includes(name)))
+	return (record) => {
+		if (!isRecord(record)) return record
+		const { _meta: meta, ...rest } = record
+		const left = isRecord(meta) ? others(meta) : {}
+		return { ...others(rest), ...(Object.keys(left).length === 0 ? {} : { _meta: left }) }
+	}
+}
+
+export function relatedResource(
+	resource: string | undefined,
+	name: string,
+	{ relations }: Resources,
+): string | undefined {
+	return ownOf(ownOf(relations, resource) ?? {}, name)
+}
+
+/** Of what users have written, by names that may be anything. */
+export function ownOf<T>(values: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
+	return name !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+	return Array.isArray(value)
+}
+
+function isRecord(value: unknown): value is AnyRecord {
+	return typeof value === 'object' && value !== null && !isList(value)
+}
+
+/** A list within a record. */
+function isPage(value: unknown): value is { readonly data: readonly unknown[]; readonly meta: AnyRecord } {
+	return isRecord(value) && isList(value.data) && isRecord(value.meta) && 'next' in value.meta
+}
