@@ -1,6 +1,9 @@
-/** The administration of a blog: two resources, with react-admin's own components. */
+/** The administration of a blog: three resources and their relations, with react-admin's own components. */
+import type { ReactNode } from 'react'
 import {
 	Admin,
+	ArrayField,
+	ChipField,
 	Create,
 	type DataProvider,
 	DataTable,
@@ -9,20 +12,35 @@ import {
 	Edit,
 	HttpError,
 	List,
+	Pagination,
 	ReferenceField,
 	ReferenceInput,
 	ReferenceManyField,
 	Resource,
 	SearchInput,
 	SelectInput,
+	Show,
 	SimpleForm,
+	SimpleShowLayout,
+	SingleFieldList,
+	TextField,
 	TextInput,
+	useGetList,
+	useGetManyReference,
+	useNotify,
+	useRecordContext,
+	useRefresh,
 } from 'react-admin'
 import { createRoot } from 'react-dom/client'
+import { CrudClient, type Many } from '../../lib/client/index.ts' // you write 'verbena/client'
 import { dataProvider } from './data-provider.ts'
 
 // The annotation is the proof that our provider is what this react-admin asks for.
-const provider: DataProvider = dataProvider('/api', { HttpError, version: 'version' })
+const provider: DataProvider = dataProvider('/api', {
+	HttpError,
+	version: 'version',
+	relations: { articles: { author: 'authors', tags: 'tags' } },
+})
 
 const STATES = [
 	{ id: 'draft', name: 'Draft' },
@@ -30,6 +48,7 @@ const STATES = [
 ]
 
 const BY_NAME = { field: 'name', order: 'ASC' } as const
+const NEWEST = { field: 'created', order: 'DESC' } as const
 
 /** A moment, as the field is a timestamp: when the day begins where the user is. */
 function startOf(day: string): string {
@@ -39,17 +58,29 @@ function startOf(day: string): string {
 const ARTICLE_FILTERS = [
 	<SearchInput key="q" source="q" alwaysOn />,
 	<SelectInput key="status" source="status" choices={STATES} alwaysOn />,
-	<ReferenceInput key="author" source="author" reference="authors" sort={BY_NAME} />,
+	<ReferenceInput key="author" source="authorId" reference="authors" sort={BY_NAME} />,
+	// A field of related records: the filter is { tags: { id: 3 } }.
+	<ReferenceInput key="tag" source="tags.id" reference="tags" sort={BY_NAME} label="Tag" />,
 	// An operator behind a dot: the filter is { created: { gte: '2026-01-01T00:00:00.000Z' } }.
 	<DateInput key="since" source="created.gte" label="Since" parse={startOf} />,
 ]
 
+const Tags = () => (
+	<SingleFieldList linkType={false}>
+		<ChipField source="name" size="small" />
+	</SingleFieldList>
+)
+
+// Authors and tags come with the articles: the whole page is one request, and can be sorted by the authors' names.
 const Articles = () => (
-	<List filters={ARTICLE_FILTERS} sort={{ field: 'created', order: 'DESC' }}>
-		<DataTable>
+	<List filters={ARTICLE_FILTERS} sort={NEWEST} queryOptions={{ meta: { embed: ['author', 'tags'] } }}>
+		<DataTable rowClick="edit">
 			<DataTable.Col source="title" />
-			<DataTable.Col source="author">
-				<ReferenceField source="author" reference="authors" />
+			<DataTable.Col source="author.name" label="Author" />
+			<DataTable.Col source="tags" disableSort>
+				<ArrayField source="tags">
+					<Tags />
+				</ArrayField>
 			</DataTable.Col>
 			<DataTable.Col source="status" />
 			<DataTable.Col source="created">
@@ -59,12 +90,57 @@ const Articles = () => (
 	</List>
 )
 
-const ArticleForm = () => (
+// Many to many: `target` is the relation `tags` of `articles`. The author is in the answer that has the article.
+const ArticleShow = () => (
+	<Show queryOptions={{ meta: { prefetch: ['author'] } }}>
+		<SimpleShowLayout>
+			<TextField source="title" />
+			<ReferenceField source="authorId" reference="authors" label="Author" />
+			<ReferenceManyField reference="tags" target="articles/tags" sort={BY_NAME}>
+				<Tags />
+			</ReferenceManyField>
+			<TextField source="body" />
+		</SimpleShowLayout>
+	</Show>
+)
+
+// react-admin has no method that ties two records: the client does it, at once, apart from the form.
+const client = new CrudClient<object, { tags: Many<{ id: number }> }>('articles', '/api')
+
+const TagTies = () => {
+	const { id = 0 } = useRecordContext() ?? {}
+	const { data: all = [] } = useGetList('tags', { sort: BY_NAME })
+	const { data: own = [] } = useGetManyReference('tags', { target: 'articles/tags', id })
+	const [notify, refresh] = [useNotify(), useRefresh()]
+	const tags = client.related(id, 'tags')
+	const change = (tag: number, isTied: boolean) =>
+		(isTied ? tags.tie(tag) : tags.untie(tag)).then(refresh, ({ message }: Error) =>
+			notify(message, { type: 'error' }),
+		)
+	return (
+		<fieldset>
+			<legend>Tags</legend>
+			{all.map((tag) => (
+				<label key={tag.id}>
+					<input
+						type="checkbox"
+						checked={own.some((one) => one.id === tag.id)}
+						onChange={({ target }) => change(tag.id, target.checked)}
+					/>
+					{tag.name}
+				</label>
+			))}
+		</fieldset>
+	)
+}
+
+const ArticleForm = ({ children }: { children?: ReactNode }) => (
 	<SimpleForm>
 		<TextInput source="title" />
-		<ReferenceInput source="author" reference="authors" sort={BY_NAME} />
+		<ReferenceInput source="authorId" reference="authors" sort={BY_NAME} label="Author" />
 		<SelectInput source="status" choices={STATES} defaultValue="draft" />
 		<TextInput source="body" multiline />
+		{children}
 	</SimpleForm>
 )
 
@@ -77,7 +153,9 @@ const ArticleCreate = () => (
 // Pessimistic: the form waits for the server's word, so that it can show what is wrong.
 const ArticleEdit = () => (
 	<Edit mutationMode="pessimistic">
-		<ArticleForm />
+		<ArticleForm>
+			<TagTies />
+		</ArticleForm>
 	</Edit>
 )
 
@@ -99,17 +177,44 @@ const AuthorCreate = () => (
 	</Create>
 )
 
+const RelatedArticles = ({ target }: { target: string }) => (
+	<ReferenceManyField
+		reference="articles"
+		target={target}
+		sort={NEWEST}
+		perPage={5}
+		pagination={<Pagination />}
+	>
+		<DataTable bulkActionButtons={false} rowClick="edit">
+			<DataTable.Col source="title" />
+			<DataTable.Col source="status" />
+		</DataTable>
+	</ReferenceManyField>
+)
+
 const AuthorEdit = () => (
 	<Edit mutationMode="pessimistic">
 		<SimpleForm>
 			<TextInput source="name" />
 			<TextInput source="email" />
-			<ReferenceManyField reference="articles" target="author" sort={{ field: 'created', order: 'DESC' }}>
-				<DataTable bulkActionButtons={false}>
-					<DataTable.Col source="title" />
-					<DataTable.Col source="status" />
-				</DataTable>
-			</ReferenceManyField>
+			<RelatedArticles target="authorId" />
+		</SimpleForm>
+	</Edit>
+)
+
+const TagList = () => (
+	<List filters={[<SearchInput key="q" source="q" alwaysOn />]}>
+		<DataTable>
+			<DataTable.Col source="name" />
+		</DataTable>
+	</List>
+)
+
+const TagEdit = () => (
+	<Edit mutationMode="pessimistic">
+		<SimpleForm>
+			<TextInput source="name" />
+			<RelatedArticles target="tags/articles" />
 		</SimpleForm>
 	</Edit>
 )
@@ -121,6 +226,7 @@ const App = () => (
 			list={Articles}
 			create={ArticleCreate}
 			edit={ArticleEdit}
+			show={ArticleShow}
 			recordRepresentation="title"
 		/>
 		<Resource
@@ -130,6 +236,7 @@ const App = () => (
 			edit={AuthorEdit}
 			recordRepresentation="name"
 		/>
+		<Resource name="tags" list={TagList} edit={TagEdit} recordRepresentation="name" />
 	</Admin>
 )
 

@@ -123,7 +123,7 @@ describe('examples/react-admin: lists', (test) => {
 	test('referencing records are listed', () =>
 		atDesk(async ({ provider }) => {
 			const { data, total } = await provider.getManyReference('articles', {
-				...{ target: 'author', id: 2, pagination: { page: 1, perPage: 3 } },
+				...{ target: 'authorId', id: 2, pagination: { page: 1, perPage: 3 } },
 				...{ sort: { field: 'id', order: 'ASC' }, filter: { status: 'published' } },
 			})
 			assert.equal(idsOf(data), [2, 6, 10])
@@ -135,13 +135,23 @@ describe('examples/react-admin: lists', (test) => {
 	const filters: [object, string][] = [
 		[{ q: 'thyme pot' }, 'search=thyme pot'],
 		[{ status: 'draft' }, 'status=draft'],
-		[{ author: 2, status: ['draft', 'published'] }, 'author=2&status=draft&status=published'],
+		[{ authorId: 2, status: ['draft', 'published'] }, 'authorId=2&status=draft&status=published'],
 		[{ created: { gte: MARCH, lt: MAY } }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
 		[{ created_gte: MARCH, created_lt: MAY }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
-		[{ author: 2, author_ne: 3 }, 'author=2&author[ne]=3'],
-		[{ title_contains: 'tea', author_in: [1, 2] }, 'title[contains]=tea&author=1&author=2'],
+		[{ authorId: 2, authorId_ne: 3 }, 'authorId=2&authorId[ne]=3'],
+		[{ title_contains: 'tea', authorId_in: [1, 2] }, 'title[contains]=tea&authorId=1&authorId=2'],
 		[{ body: null }, 'filter={"body":null}'],
-		[{ status: '', body: undefined, author: 0 }, 'author=0'],
+		[{ status: '', body: undefined, authorId: 0 }, 'authorId=0'],
+		[{ authorId: 2, authorId_eq: 3 }, 'filter={"authorId":{"eq":3}}&authorId=2'],
+		[{ author: { name: 'Ada Mint' }, 'author.id_ne': 3 }, 'author.name=Ada Mint&author.id[ne]=3'],
+		[{ author: { name: { istartsWith: 'ada' }, email: '' } }, 'author.name[istartsWith]=ada'],
+		[{ tags: { name_startsWith: 'h', id: [1, 2] } }, 'tags.name[startsWith]=h&tags.id=1&tags.id=2'],
+		[{ author: null }, 'filter={"author":null}'],
+		[{ tags: { none: { name: 'herb' } } }, 'filter={"tags":{"none":{"name":{"eq":"herb"}}}}'],
+		[
+			{ author: { articles: { count: { gte: 3 } } }, body: null },
+			'filter={"and":[{"author":{"articles":{"count":{"gte":3}}}},{"body":null}]}',
+		],
 	]
 	for (const [filter, query] of filters) {
 		test(`the filter ${JSON.stringify(filter)} sends ${query}`, () =>
@@ -206,10 +216,10 @@ describe('examples/react-admin: records', (test) => {
 
 	test("a created record has its id and the server's values", () =>
 		atDesk(async ({ provider }) => {
-			const { data } = await provider.create('articles', { data: { title: 'Mint', author: 1 } })
+			const { data } = await provider.create('articles', { data: { title: 'Mint', authorId: 1 } })
 			const { created, version, ...others } = data
 			assert.equal([typeof created, typeof version], ['string', 'number'])
-			assert.equal(others, { id: 41, title: 'Mint', body: null, status: 'draft', author: 1 })
+			assert.equal(others, { id: 41, title: 'Mint', body: null, status: 'draft', authorId: 1 })
 		}))
 
 	test('an update sends only changed fields', () =>
@@ -275,7 +285,7 @@ describe('examples/react-admin: errors', (test) => {
 					root: { serverError: message },
 					title: 'must have at least 3 characters',
 					status: 'must be one of draft, published',
-					author: 'is required',
+					authorId: 'is required',
 				},
 			})
 		}))

@@ -29,8 +29,15 @@ describe('examples/react-admin', (test) => {
 		rmSync(copy, { recursive: true, force: true })
 	})
 
-	/** Opens a path of the administration and runs `use`; fails where the page has complained on its console. */
-	async function onPage(path: string, use: (page: Page) => Promise<void>): Promise<void> {
+	/**
+	 * Opens a path of the administration and runs `use`, with what the page has asked the API so far; fails where the page has
+	 * complained on its console.
+	 */
+	async function onPage(
+		path: string,
+		use: (page: Page, asked: string[]) => Promise<void>,
+		prepare: (page: Page) => Promise<unknown> = async () => {},
+	): Promise<void> {
 		const context = await browser?.newContext({ viewport: { width: 1_280, height: 900 }, locale: 'en-GB' })
 		assert.ok(context, 'the program has not started')
 		const page = await context.newPage()
@@ -40,9 +47,15 @@ describe('examples/react-admin', (test) => {
 		page.on('console', (message) => {
 			if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
 		})
+		const asked: string[] = []
+		page.on('request', (request) => {
+			const [, url] = decodeURIComponent(request.url()).split('/api/')
+			if (url !== undefined) asked.push(`${request.method()} ${url}`)
+		})
 		try {
+			await prepare(page)
 			await page.goto(`${origin}/#${path}`)
-			await use(page)
+			await use(page, asked)
 			assert.equal(
 				complaints.filter((text) => !REFUSED.test(text)),
 				[],
@@ -76,19 +89,46 @@ describe('examples/react-admin', (test) => {
 		await untilPrinted(program, `The administration is at ${origin}`)
 	})
 
-	browserTest('lists records with their references, sorts, and pages', () =>
-		onPage('/articles', async (page) => {
+	browserTest('lists records with their authors and tags by one request, sorts by these, and pages', () =>
+		onPage('/articles', async (page, asked) => {
 			await shows(page, '1-10 of 40')
 			assert.is((await titles(page))[0], 'Chervil and its neighbours')
-			await page.getByRole('link', { name: 'Dill Weed' }).first().waitFor()
+			const cells = page.locator('tbody tr').nth(1).locator('td')
+			assert.equal((await cells.allTextContents()).slice(1, 4), [
+				'Chervil for tea',
+				'Clary Wort',
+				'herbkitchen',
+			])
+			assert.equal(asked, ['GET articles?limit=10&offset=0&sort=-created&count=exact&include=author,tags'])
+			await page.getByRole('button', { name: 'Sort by Author ascending' }).click()
+			await begins(page, 'Lemon verbena through the winter')
+			assert.is(await page.locator('tbody td.column-author\\.name').first().textContent(), 'Ada Mint')
 			await page.getByRole('button', { name: 'Sort by title ascending' }).click()
 			await begins(page, 'Borage and its neighbours')
 			await page.getByRole('button', { name: 'Go to next page' }).click()
 			await shows(page, '11-20 of 40')
 			await begins(page, 'Hyssop and its neighbours')
 			assert.is(new Set(await titles(page)).size, 10)
+			assert.is(asked.length, 4)
 		}),
 	)
+
+	browserTest('shows a record with the author that came with it, and its tags, many to many', () => {
+		// An author that is asked for never comes.
+		const silent = (page: Page) => page.route('**/api/authors**', () => {})
+		return onPage(
+			'/articles/39/show',
+			async (page, asked) => {
+				await page.getByRole('link', { name: 'Clary Wort' }).waitFor()
+				await page.getByText('kitchen', { exact: true }).waitFor()
+				assert.equal(
+					asked.filter((url) => !url.includes('authors')),
+					['GET articles/39?include=author', 'GET articles/39/tags?limit=25&offset=0&sort=name&count=exact'],
+				)
+			},
+			silent,
+		)
+	})
 
 	browserTest('searches and filters, by a value, an operator and a reference', () =>
 		onPage('/articles', async (page) => {
@@ -104,6 +144,19 @@ describe('examples/react-admin', (test) => {
 			await page.getByLabel('Since').fill('2026-04-10')
 			await shows(page, '1-2 of 2')
 			assert.equal(await titles(page), ['Chervil and its neighbours', 'Chervil through the winter'])
+		}),
+	)
+
+	browserTest('filters by a related record, and by the field of one', () =>
+		onPage('/articles', async (page, asked) => {
+			await page.getByRole('button', { name: 'Add filter' }).click()
+			await page.getByRole('menuitemcheckbox', { name: 'Tag' }).click()
+			await page.getByRole('combobox', { name: 'Tag' }).fill('kit')
+			await page.getByRole('option', { name: 'kitchen' }).click()
+			await shows(page, '1-8 of 8')
+			assert.ok(asked.some((url) => url.startsWith('GET articles?') && url.includes('&tags.id=3')))
+			await page.goto(`${origin}/#/articles?filter={"author":{"name_startsWith":"Dill"}}`)
+			await shows(page, '1-10 of 10')
 		}),
 	)
 
@@ -143,6 +196,24 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
+	browserTest('ties tags to a record, and unties them', () =>
+		onPage('/articles/37', async (page, asked) => {
+			const herb = page.getByRole('checkbox', { name: 'herb' })
+			await herb.click()
+			await page.getByRole('checkbox', { name: 'herb', checked: true }).waitFor()
+			const tags = async () =>
+				(await (await fetch(`${origin}/api/articles/37/tags`)).json()) as { data: unknown }
+			assert.equal((await tags()).data, [{ id: 1, name: 'herb' }])
+			await herb.click()
+			await page.getByRole('checkbox', { name: 'herb', checked: false }).waitFor()
+			assert.equal((await tags()).data, [])
+			assert.equal(
+				asked.filter((url) => !url.startsWith('GET')),
+				['PUT articles/37/tags/1', 'DELETE articles/37/tags/1'],
+			)
+		}),
+	)
+
 	browserTest('deletes', () =>
 		onPage('/articles', async (page) => {
 			await page.getByText('Chervil in a pot', { exact: true }).click()
@@ -153,10 +224,22 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
-	browserTest("shows an author's articles", () =>
+	browserTest("shows an author's articles, page by page", () =>
 		onPage('/authors/2', async (page) => {
 			await page.getByText('Borage for tea', { exact: true }).waitFor()
 			assert.is(await page.getByRole('textbox', { name: 'Email' }).inputValue(), 'basil@example.org')
+			await shows(page, '1-5 of 9')
+			await page.getByRole('button', { name: 'Go to next page' }).click()
+			await shows(page, '6-9 of 9')
+			assert.is(new Set(await titles(page)).size, 4)
+		}),
+	)
+
+	browserTest('shows the articles of a tag, many to many', () =>
+		onPage('/tags/2', async (page, asked) => {
+			await shows(page, '1-5 of 8')
+			assert.match((await titles(page))[0] ?? '', / and its neighbours$/)
+			assert.ok(asked.includes('GET tags/2/articles?limit=5&offset=0&sort=-created&count=exact'))
 		}),
 	)
 
