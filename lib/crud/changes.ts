@@ -29,6 +29,7 @@ import {
 	checkedId,
 	type GivenValues,
 	modelId,
+	readCompleted,
 	recordRelated,
 	resolveScope,
 	segmentOf,
@@ -141,7 +142,7 @@ export async function changeWithin(
 	const read = () => model.read(key, selection, where)
 	const record = (await translateModelErrors(view, operation, read, scope)) ?? 'missing'
 	const isStale = record !== 'missing' && version !== undefined && record.version !== version
-	return presentRecord(view, key, isStale ? 'stale' : record, more)
+	return presentRecord(view, key, isStale ? 'stale' : record, more, readCompleted)
 }
 
 /** A change of one record. */
@@ -269,15 +270,19 @@ function translateWriteErrors<T>(
 	return translateModelErrors(view, operation, runAndLook, scope, written)
 }
 
-/** @throws RestError `not_found` or `precondition_failed` for an absent record */
+/**
+ * @param addRelated `readCompleted` if nothing was changed
+ * @throws RestError `not_found` or `precondition_failed` for an absent record
+ */
 async function presentRecord(
 	view: CrudView,
 	key: string,
 	record: Found | Absent,
-	more?: Related,
+	more: Related | undefined,
+	addRelated: typeof readCompleted = completed,
 ): Promise<CrudRecord> {
 	if (record === 'missing') throw NOT_FOUND
 	if (record === 'stale') throw new RestError('precondition_failed')
-	const json = more === undefined ? record.json : await completed(view, record.json, more)
+	const json = more === undefined ? record.json : await addRelated(view, record.json, more)
 	return recordOf(view, key, json, record.version)
 }

@@ -157,14 +157,17 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { model } = view[FACTS].plan
 	const key = modelId(view, id, scope)
-	const { plan } = view[FACTS]
 	const more = view[STATE].include.length === 0 ? undefined : await recordRelated(view, true)
 	const read = () => model.read(key, more?.selection ?? withNeeded(view), scope.where)
 	const record = await translateModelErrors(view, 'read', read, scope)
 	if (record === undefined) throw NOT_FOUND
 	if (more === undefined) return recordOf(view, key, record.json, record.version)
-	const json = await translateModelErrors(view, 'read', () => completeWithin(plan, more, record.json))
-	return recordOf(view, key, json, record.version)
+	return recordOf(view, key, await readCompleted(view, record.json, more), record.version)
+}
+
+/** The JSON of a record that was read, with its related records. */
+export function readCompleted(view: CrudView, json: string, more: Related): Promise<string> {
+	return translateModelErrors(view, 'read', () => completeWithin(view[FACTS].plan, more, json))
 }
 
 /** @throws ModelError `too_large` */
