@@ -9,7 +9,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import { idOfKey, keyNames } from '../../models/key.ts'
-import type { Condition } from '../../models/model.ts'
+import type { Condition, Model } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
 import type { Validator } from '../../validate/validator.ts'
@@ -209,8 +209,14 @@ async function untie(view: CrudView, values: TieValues, through: Through): Promi
 	const where: Condition = { op: 'and', terms }
 	const ids = await translateModelErrors(view, 'read', () => idsOf(between, where, MAX_TIES))
 	const guard = { where: undefined, version: undefined }
-	for (const id of ids) await translateModelErrors(view, 'update', () => model.delete(id, NOTHING, guard))
 	if (ids.length === 0) throw NOT_FOUND
+	const remove = async (from: Model) => {
+		for (const id of ids) await from.delete(id, NOTHING, guard)
+	}
+	// Not some of several: an error says that nothing was done.
+	await translateModelErrors(view, 'update', () =>
+		ids.length === 1 ? remove(model) : model.transaction(remove),
+	)
 }
 
 /** Whether the error says that there is such a record in between. */

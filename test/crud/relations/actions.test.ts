@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, MemoryModel } from '../../../lib/index.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
+import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
 class Comments extends CrudHandler {
 	override readonly rateLimits = { create: { limit: 2, windowSeconds: 60 } }
@@ -45,5 +47,33 @@ describe('crud/relations/actions', (test) => {
 		assert.is((await ask('POST', '/articles/1/comments', { text: 'c' })).status, 429)
 		assert.is((await ask('POST', '/comments', { text: 'd', article_id: 1 })).status, 429)
 		assert.is((await ask('GET', '/articles/1/comments')).status, 200)
+	})
+
+	test('records that are tied twice are untied in one transaction', async () => {
+		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
+		database.exec(`
+			create table article (id integer primary key);
+			create table tag (id integer primary key);
+			create table tie (id integer primary key, article_id int references article (id), tag_id int references tag (id));
+			insert into article values (1);
+			insert into tag values (1);
+			insert into tie values (1, 1, 1), (2, 1, 1);
+			create trigger kept before delete on tie when old.id = 2 begin select raise(abort, 'not this one'); end;
+		`)
+		const open = (table: string) => SqliteModel.open(database, table)
+		const ties = await open('tie')
+		const tags = new CrudHandler(await open('tag'), { visible: 'all' })
+		const articles = new CrudHandler(await open('article'), {
+			visible: 'all',
+			allow: ['read', 'update'],
+			relations: { tags: { to: tags, through: ties, writable: ['tie'] } },
+		})
+		const server = createServer({ articles }, { logger: new Log(), logRequests: false })
+		const untie = async () => (await server.inject({ method: 'DELETE', url: '/articles/1/tags/1' })).status
+		assert.is(await untie(), 422)
+		assert.is(await ties.count(undefined), 2)
+		database.exec('drop trigger kept')
+		assert.is(await untie(), 204)
+		assert.is(await ties.count(undefined), 0)
 	})
 })
