@@ -170,7 +170,7 @@ export class PostgresJsDriver implements Driver {
 		this.#deadlines.add(item)
 		try {
 			const rows = await query
-			return { rows, affected: rows.count ?? 0 }
+			return { rows: ownRows(rows), affected: rows.count ?? 0 }
 		} catch (error) {
 			if (isMixedUp(error)) this.#names.turnOff()
 			if (isReadOnly(error)) this.renew()
@@ -196,6 +196,14 @@ export class PostgresJsDriver implements Driver {
 		if (isCancelled) item.retryDelay = Math.min(2 * item.retryDelay, MAX_RETRY_DELAY)
 		this.#deadlines.add(item)
 	}
+}
+
+/**
+ * The rows of a result. After a connection was lost within a result, postgres.js (3.4.9) goes on counting rows where that one
+ * ended: the first result of the next connection begins with as many holes.
+ */
+function ownRows(rows: unknown[][]): unknown[][] {
+	return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)
 }
 
 /** Resets the backoff after a failed connection: up to 20 seconds, even while requests are waiting. */
