@@ -146,6 +146,7 @@ export async function underFire(
 			// Not so fast that nobody is ever served.
 			await Promise.race([until(() => seen.whole > before, 'service between two harms'), clients])
 		}
+		await Promise.race([until(() => seen.wrote > 0, 'a write that is done'), clients])
 	} finally {
 		isOver = true
 		await clients
