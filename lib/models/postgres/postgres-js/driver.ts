@@ -6,9 +6,9 @@ import { Deadlines, type Due } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { lend, transactionEnded } from '../../sql/lend.ts'
-import { Renewal } from '../../sql/pool.ts'
+import { NoConnection, Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
-import { isMixedUp, isReadOnly } from '../errors.ts'
+import { codeOf, isMixedUp, isReadOnly } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
@@ -98,11 +98,14 @@ export class PostgresJsDriver implements Driver {
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		const life = { isOver: false }
 		try {
-			return await this.#scope((scope) => this.#sql.begin(scope), work)
+			return await this.#scope((scope) => this.#sql.begin(scope), work, life)
 		} catch (error) {
 			resetBackoff(this.#sql)
 			throw error
+		} finally {
+			life.isOver = true
 		}
 	}
 
@@ -123,10 +126,15 @@ export class PostgresJsDriver implements Driver {
 		}
 	}
 
-	/** Uses the transactions and savepoints of postgres.js. */
+	/**
+	 * Uses the transactions and savepoints of postgres.js. When the connection is lost, it may already be replaced by one
+	 * that others use, perhaps in a transaction: nothing may be sent any more, not even the `rollback` that postgres.js
+	 * sends once `work` has ended. So that never ends; the transaction is rejected because of the connection.
+	 */
 	async #scope<T>(
 		open: (scope: (sql: PostgresJsTransaction) => Promise<void>) => Promise<unknown>,
 		work: (driver: Driver) => Promise<T>,
+		life: { isOver: boolean },
 	): Promise<T> {
 		// Not returned through postgres.js, which would await the elements of an array.
 		const results: T[] = []
@@ -134,16 +142,22 @@ export class PostgresJsDriver implements Driver {
 		// postgres.js itself would run later statements on the connection, which may be another transaction's by then.
 		const assertOpen = (): void => {
 			if (hasEnded) throw transactionEnded()
+			if (life.isOver) throw new NoConnection()
 		}
 		await open(async (sql) => {
 			const inner: Driver = {
 				query: async (statement) => {
 					assertOpen()
-					return this.#run(sql, statement)
+					try {
+						return await this.#run(sql, statement)
+					} catch (error) {
+						if (isLost(error)) life.isOver = true
+						throw error
+					}
 				},
 				transaction: async (nested) => {
 					assertOpen()
-					return this.#scope((scope) => sql.savepoint(scope), nested)
+					return this.#scope((scope) => sql.savepoint(scope), nested, life)
 				},
 				// After an error by hand, `begin` rejects with it.
 				connection: lend(sql, { begin: assertOpen }),
@@ -152,6 +166,7 @@ export class PostgresJsDriver implements Driver {
 				results.push(await work(inner))
 			} finally {
 				hasEnded = true
+				if (life.isOver) await new Promise(() => {})
 			}
 		})
 		// Without a result, `open` would have rejected.
@@ -204,6 +219,13 @@ export class PostgresJsDriver implements Driver {
  */
 function ownRows(rows: unknown[][]): unknown[][] {
 	return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)
+}
+
+/** Whether an error says that the connection is closed, or is being closed by the server. */
+function isLost(error: unknown): boolean {
+	return /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONNRESET|EPIPE|57P0[1245]|25P0[34])$/.test(
+		codeOf(error) ?? '',
+	)
 }
 
 /** Resets the backoff after a failed connection: up to 20 seconds, even while requests are waiting. */
