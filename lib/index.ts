@@ -85,6 +85,7 @@ export {
 	type Within,
 } from './models/model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError } from './models/model-error.ts'
+export type { DatabaseSession } from './models/session.ts'
 export type {
 	FailedRequest,
 	RequestFacts,

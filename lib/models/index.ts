@@ -34,3 +34,4 @@ export {
 	type Within,
 } from './model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError, refuseLarger } from './model-error.ts'
+export type { DatabaseSession, SessionModel } from './session.ts'

@@ -3,6 +3,8 @@
  * Opening it reads columns, types, key and constraints from the database.
  */
 
+import type { Model } from '../model.ts'
+import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
@@ -17,7 +19,9 @@ import { type Relations, readCatalog, readRelations } from './catalog/catalog.ts
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'
+import { setupOf } from './session/session.ts'
 
+export type { DatabaseSession } from '../session.ts'
 export type { PostgresDatabase } from './driver.ts'
 
 /** Options of all tables. */
@@ -90,6 +94,23 @@ export class PostgresModel extends SqlModel {
 			models[relation.name] = modelOf(withKey(found, primaryKey(found)), opening)
 		}
 		return models
+	}
+
+	/**
+	 * The same table as a role and settings of the database show it, for row level security. Each statement, and each
+	 * transaction, has them until its end; statements that only read are read only.
+	 *
+	 *     const own = note.withSession({ role: 'web_user', settings: { 'app.user': 'ada' } })
+	 *
+	 * Statements are rejected with a TypeError if the database refuses the session: the role doesn't exist, or the
+	 * connection's user isn't a member of it.
+	 *
+	 * @throws TypeError for anything but the name of a role, and settings with texts
+	 */
+	withSession(session: DatabaseSession): Model {
+		const checked = readSession(`${this.name}: withSession()`, session)
+		const key = sessionKey(checked)
+		return key === '' ? this : this.inSession(key, () => setupOf(key, checked))
 	}
 }
 

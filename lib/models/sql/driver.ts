@@ -34,6 +34,15 @@ export interface Rows {
 	readonly insertId?: string | undefined
 }
 
+/** The statement that sets up a transaction has failed; `cause` is its error. */
+export class SetupError extends Error {
+	override readonly name = 'SetupError'
+
+	constructor(cause: unknown) {
+		super('the transaction could not be set up', { cause })
+	}
+}
+
 /** Runs statements; prepared ones are found by text. Rejects with the driver's errors, which the dialect translates. */
 export interface Driver {
 	/** Runs a statement; the driver that a transaction's work gets, on its connection. */
@@ -48,6 +57,11 @@ export interface Driver {
 	 * the transaction. @default there is no SQL by hand
 	 */
 	readonly connection?: unknown
+	/**
+	 * Runs a statement behind another one that sets up its transaction, which ends with it; both are sent at once. Rejects
+	 * with a {@link SetupError} if the first one failed: then the other one was not run. @default a transaction of both
+	 */
+	queryAfter?(setup: Statement, statement: Statement): Promise<Rows>
 	/** Replaces all connections, because they lead to a server that became read-only in a failover. */
 	renew?(): void
 }

@@ -6,27 +6,53 @@ import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
-import type { Driver, Rows, Statement } from './driver.ts'
+import { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 import type { LiveTable } from './live-table.ts'
+
+/** Statements that set up a transaction of a session. */
+export interface SessionSetup {
+	/** The same only for the same session. */
+	readonly key: string
+	/** For statements that only read. */
+	readonly reads: Statement
+	readonly writes: Statement
+}
 
 export class Runner {
 	readonly driver: Driver
 	readonly timeout: Timeout
+	readonly isInTransaction: boolean
 	readonly #dialect: Dialect
 	readonly #live: LiveTable
-	readonly #isInTransaction: boolean
+	/** The session that its transactions are set up for. */
+	readonly session: SessionSetup | undefined
 
-	constructor(driver: Driver, dialect: Dialect, live: LiveTable, timeout: Timeout, isInTransaction = false) {
+	/** @param session of which each transaction, or each statement outside of one, is a part */
+	constructor(
+		driver: Driver,
+		dialect: Dialect,
+		live: LiveTable,
+		timeout: Timeout,
+		isInTransaction = false,
+		session?: SessionSetup,
+	) {
 		this.driver = driver
 		this.#dialect = dialect
 		this.#live = live
-		this.#isInTransaction = isInTransaction
+		this.isInTransaction = isInTransaction
+		this.session = session
 		this.timeout = timeout
+	}
+
+	inSession(session: SessionSetup): Runner {
+		return new Runner(this.driver, this.#dialect, this.#live, this.timeout, false, session)
 	}
 
 	/** @throws ModelError, or the driver's error if the dialect doesn't know it */
 	run(statement: Statement): Promise<Rows> {
 		const { writes } = statement
+		const setup = this.#setupOf(writes)
+		if (setup !== undefined) return this.#runAfter(setup, statement)
 		const translate = (error: unknown) => this.#translate(error, writes)
 		try {
 			const result = this.driver.query(statement)
@@ -38,7 +64,48 @@ export class Runner {
 	}
 
 	/** Runs `work` with a runner whose statements are in one transaction. */
-	async transaction<T>(work: (inner: Runner) => Promise<T>): Promise<T> {
+	transaction<T>(work: (inner: Runner) => Promise<T>): Promise<T> {
+		const setup = this.#setupOf(true)
+		return this.#transaction(async (inner) => {
+			if (setup !== undefined) await inner.#setUp(setup)
+			return work(inner)
+		})
+	}
+
+	/** The statement that sets up a transaction of the session; `undefined` without a session, and within a transaction. */
+	#setupOf(writes: boolean): Statement | undefined {
+		if (this.session === undefined || this.isInTransaction) return undefined
+		return writes ? this.session.writes : this.session.reads
+	}
+
+	/** Runs a statement in a transaction of its own, which `setup` begins. */
+	async #runAfter(setup: Statement, statement: Statement): Promise<Rows> {
+		const { writes } = statement
+		const sent = this.driver.queryAfter?.(setup, statement)
+		if (sent !== undefined)
+			return this.timeout.wait(sent, writes ? 'outcome_unknown' : 'unavailable', (error) =>
+				this.#translate(error, writes),
+			)
+		try {
+			return await this.#transaction(async (inner) => {
+				// Both are sent at once. After an error of the first one, the database refuses the other one.
+				const setUp = inner.#setUp(setup)
+				const rows = inner.run(statement)
+				rows.catch(() => {})
+				await setUp
+				return rows
+			})
+		} catch (error) {
+			throw writes ? error : unchanged(error)
+		}
+	}
+
+	async #setUp(setup: Statement): Promise<void> {
+		const translate = (error: unknown) => this.#translate(new SetupError(error), false)
+		await this.timeout.wait(this.driver.query(setup), 'unavailable', translate)
+	}
+
+	async #transaction<T>(work: (inner: Runner) => Promise<T>): Promise<T> {
 		try {
 			return await this.timeout.transaction(this.driver, async (driver) => {
 				try {
@@ -56,9 +123,9 @@ export class Runner {
 		}
 	}
 
-	/** The runner of a transaction. */
-	within(driver: Driver): Runner {
-		return new Runner(driver, this.#dialect, this.#live, this.timeout, true)
+	/** The runner of a transaction. @param session the transaction's */
+	within(driver: Driver, session = this.session): Runner {
+		return new Runner(driver, this.#dialect, this.#live, this.timeout, true, session)
 	}
 
 	/** Translates an error of the driver; `undefined` for any other. */
@@ -78,16 +145,32 @@ export class Runner {
 	/** The error to throw, or a promise that rejects with it if the schema has to be reloaded first. */
 	#translate(error: unknown, writes: boolean): unknown {
 		if (error instanceof ModelError) return error
+		if (error instanceof SetupError) return this.#refusedSession(error.cause)
 		if (this.#dialect.isOutdated?.(error) === true)
-			return this.#live.handleOutdated(error, !this.#isInTransaction)
+			return this.#live.handleOutdated(error, !this.isInTransaction)
 		const failure = this.#dialect.failure(error, this.#live.subject.table)
 		if (failure === undefined) return error
 		// `too_large` is about the page in a read, but about a value in a write.
 		if (failure.kind === 'too_large' && writes)
 			return new ModelError('invalid', failure.fields, failure.cause)
-		if (failure.kind !== 'outcome_unknown' || writes) return failure
-		return new ModelError('unavailable', failure.fields, failure.cause)
+		return writes ? failure : unchanged(failure)
 	}
+
+	/** The error for a session that the database refuses: the program's fault, unless the database can't be reached. */
+	#refusedSession(error: unknown): unknown {
+		const failure = this.#dialect.failure(error, this.#live.subject.table)
+		if (failure !== undefined && TRANSIENT.has(failure.kind)) return unchanged(failure)
+		const reason = error instanceof Error ? error.message : String(error)
+		return new TypeError(`the database refuses the session: ${reason}`, { cause: error })
+	}
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
+
+/** The error of what can't have changed anything: its outcome is known. */
+function unchanged(error: unknown): unknown {
+	if (!(error instanceof ModelError) || error.kind !== 'outcome_unknown') return error
+	return new ModelError('unavailable', error.fields, error.cause)
 }
 
 /** What a timeout means: nothing was changed, or that isn't known. */

@@ -25,14 +25,15 @@ import { ModelError } from '../model-error.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { canJoin, JOIN, type JointModel, TRANSACTION, withinOf } from './joint.ts'
+import { canJoin, JOIN, type JointModel, SESSION, TRANSACTION, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { referencesTo } from './references.ts'
-import { Runner, Timeout } from './runner.ts'
+import { Runner, type SessionSetup, Timeout } from './runner.ts'
+import { SessionModels } from './sessions.ts'
 import { LIVE, type Subject } from './subject.ts'
 import { isGiven, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
@@ -60,9 +61,11 @@ export class SqlModel implements JointModel {
 	readonly #runner: Runner
 	/** @internal */
 	readonly [TRANSACTION]: Driver | undefined
-	readonly #isInTransaction: boolean
+	/** @internal */
+	readonly [SESSION]: SessionSetup | undefined
 	readonly #lists: Lists
 	readonly #reads = new WeakMap<Selection, Reads>()
+	#sessions: SessionModels<SqlModel> | undefined
 
 	/** `timeoutSeconds` is not checked here. `reopen` reloads the table's schema after it was changed. @hidden */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
@@ -83,10 +86,10 @@ export class SqlModel implements JointModel {
 		this.readOnly = !isWritable || key.length === 0
 		this[LIVE] = live
 		this.#live = live
-		this.#isInTransaction = driver instanceof Runner
-		this[TRANSACTION] = driver instanceof Runner ? driver.driver : undefined
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
+		this[TRANSACTION] = this.#runner.isInTransaction ? this.#runner.driver : undefined
+		this[SESSION] = this.#runner.session
 		this.#lists = new Lists(live, this.#runner)
 		const totals = totalsOf(live, this.#runner)
 		if (totals !== undefined) this.totals = totals
@@ -109,7 +112,8 @@ export class SqlModel implements JointModel {
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const reads = this.#readsOf(selection)
 		// A transaction has one connection, so batching gains nothing.
-		if (this.#isInTransaction || this.#subject.dialect.keyIn === undefined) return reads.alone(id, where)
+		if (this.#runner.isInTransaction || this.#subject.dialect.keyIn === undefined)
+			return reads.alone(id, where)
 		return reads.gathered(id, where)
 	}
 
@@ -159,7 +163,7 @@ export class SqlModel implements JointModel {
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#runner.transaction((runner) => work(transactionModel(runner, this.#live)))
+		return this.#runner.transaction((runner) => work(modelBy(runner, this.#live)))
 	}
 
 	transactsWith(other: Model): boolean {
@@ -171,8 +175,8 @@ export class SqlModel implements JointModel {
 	}
 
 	/** @internal */
-	[JOIN](driver: Driver): Model {
-		return transactionModel(this.#runner.within(driver), this.#live)
+	[JOIN](driver: Driver, session: SessionSetup | undefined): Model {
+		return modelBy(this.#runner.within(driver, session), this.#live)
 	}
 
 	failureOf(error: unknown): ModelError | undefined {
@@ -207,6 +211,15 @@ export class SqlModel implements JointModel {
 
 	get source(): object {
 		return this.#runner.driver
+	}
+
+	/**
+	 * This model, each of whose transactions begins with a statement of `setup`. The same for the same key, so that reads
+	 * are batched with those of equal sessions, and only with them.
+	 */
+	protected inSession(key: string, setup: () => SessionSetup): SqlModel {
+		this.#sessions ??= new SessionModels()
+		return this.#sessions.of(key, () => modelBy(this.#runner.inSession(setup()), this.#live))
 	}
 
 	/** In a transaction, so that a record isn't stored if reading it fails. */
@@ -287,7 +300,7 @@ export class SqlModel implements JointModel {
 
 	/** Runs `work` in the current transaction or in a new one; for a view in a savepoint, because `work` may undo a change. */
 	#inTransaction<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
-		return this.#isInTransaction && !this.#subject.table.isView
+		return this.#runner.isInTransaction && !this.#subject.table.isView
 			? work(this.#runner)
 			: this.#runner.transaction(work)
 	}
@@ -296,7 +309,7 @@ export class SqlModel implements JointModel {
 	 * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
 	 * of the database skipped the change without an error (see `skipsSilently`).
 	 *
-	 * @throws ModelError `refused` if a trigger or a policy skipped the change
+	 * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
 	 */
 	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
 		const { skipsSilently } = this.#subject.dialect
@@ -305,7 +318,8 @@ export class SqlModel implements JointModel {
 		const [row] = rows
 		if (row === undefined) return 'missing'
 		if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'
-		if (skipsSilently) throw new ModelError('refused')
+		// A session is there for policies, so most likely it was one.
+		if (skipsSilently) throw new ModelError(this[SESSION] !== undefined ? 'forbidden' : 'refused')
 		return 'stale'
 	}
 
@@ -345,6 +359,6 @@ export class SqlModel implements JointModel {
 const UNGUARDED: Guard = { where: undefined, version: undefined }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
-function transactionModel(runner: Runner, live: LiveTable): SqlModel {
+function modelBy(runner: Runner, live: LiveTable): SqlModel {
 	return new SqlModel(live, runner, live.subject.dialect)
 }

@@ -6,13 +6,13 @@
 import { Deadlines } from '../../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Pending } from '../../sql/batch-queue.ts'
-import type { Rows, Statement } from '../../sql/driver.ts'
+import { type Rows, SetupError, type Statement } from '../../sql/driver.ts'
 import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { codeOf, isMixedUp, isReadOnly, READ_TIMEOUT } from '../errors.ts'
 import { cancel } from './cancel.ts'
 import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgResult } from './pool.ts'
-import { PgBatch, PgStatement, takesStatements } from './statement.ts'
+import { PgAfter, PgBatch, PgStatement, takesStatements } from './statement.ts'
 import { namesOf, type StatementNames } from './statement-names.ts'
 
 /** Share of the model's timeout for getting a connection. */
@@ -28,7 +28,10 @@ const MAX_BATCH_TIME: Milliseconds = 500
 export const SLOW_BATCH: Milliseconds = 100
 
 /** A statement with the callbacks of its promise. */
-type PgQueried = Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'>
+interface PgQueried extends Pick<Pending<Statement, Rows>, 'input' | 'resolve' | 'reject'> {
+	/** Sets up the statement's transaction; only for clients where `takesStatements` is true. */
+	readonly setup?: Statement
+}
 
 /** Called once, with an error or the result. */
 export type Done<T> = (error: Error | undefined, result: T | undefined) => void
@@ -104,26 +107,31 @@ export class PgConnections {
 	 * only its prepared statement was outdated.
 	 */
 	run(
-		{ input: statement, resolve, reject }: PgQueried,
+		{ input: statement, setup, resolve, reject }: PgQueried,
 		lease: Lease,
 		mayRepeat: boolean,
 		release?: () => void,
 	): void {
 		// Statements without values aren't prepared: it would save nothing, and a `begin` that fails behind a pooler
 		// couldn't be repeated.
-		const isPrepared = statement.values.length > 0 && isKept(statement)
-		const name = isPrepared ? this.#names.of(statement.text) : undefined
+		const name = this.#nameOf(statement)
 		const settle: Done<Rows> = (error, rows) => {
 			release?.()
 			if (rows === undefined) reject(error)
 			else resolve(rows)
 		}
-		this.#send(lease, statement, name, (error, rows) => {
-			const isOutdated =
-				error !== undefined && name !== undefined && this.#isOutdated(error, statement.text, name)
-			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), settle)
+		this.#send(lease, statement, name, setup, (error, rows) => {
+			const cause = error instanceof SetupError ? error.cause : error
+			const mayBeOutdated = cause !== undefined && (name ?? setup) !== undefined
+			const isOutdated = mayBeOutdated && this.#isOutdated(cause, statement.text, name ?? '')
+			if (isOutdated && mayRepeat) this.#send(lease, statement, this.#names.of(statement.text), setup, settle)
 			else settle(error, rows)
 		})
+	}
+
+	/** The name by which a statement is prepared; `undefined` if it isn't. */
+	#nameOf(statement: Statement): string | undefined {
+		return statement.values.length > 0 && isKept(statement) ? this.#names.of(statement.text) : undefined
 	}
 
 	/**
@@ -164,9 +172,22 @@ export class PgConnections {
 		return true
 	}
 
-	#send(lease: Lease, statement: Statement, name: string | undefined, done: Done<Rows>): void {
+	#send(
+		lease: Lease,
+		statement: Statement,
+		name: string | undefined,
+		setup: Statement | undefined,
+		done: Done<Rows>,
+	): void {
+		let after: PgAfter | undefined
 		const submit = (callback: PgCallback): void => {
 			const { text, values } = statement
+			if (setup !== undefined) {
+				const first = { statement: setup, name: this.#nameOf(setup) ?? '' }
+				after = new PgAfter(first, { statement, name: name ?? '' }, this.#names, callback)
+				lease.client.query(after)
+				return
+			}
 			if (takesStatements(lease.client)) {
 				lease.client.query(new PgStatement(text, name ?? '', this.#names, [values], callback))
 				return
@@ -177,7 +198,9 @@ export class PgConnections {
 			lease.client.query(query, [...values], callback)
 		}
 		this.#submit(lease, submit, (error, result) => {
-			done(error, error === undefined ? rowsOf(result) : undefined)
+			if (error === undefined) done(undefined, rowsOf(result))
+			// After a lost connection it isn't known what was done.
+			else done(after?.isSetUp === false && !isBreaking(error) ? new SetupError(error) : error, undefined)
 		})
 	}
 

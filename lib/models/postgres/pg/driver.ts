@@ -1,11 +1,12 @@
 /** The `Driver` for a pg `Pool`: one connection per statement, per transaction, and per batch of concurrent writes. */
 import type { Seconds } from '../../../base/time.ts'
-import type { Driver, Rows, Statement } from '../../sql/driver.ts'
+import { type Driver, type Rows, SetupError, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
 import { PROBE } from '../errors.ts'
 import { PgConnections } from './connections.ts'
 import { isBreaking, type Lease, type PgPool } from './pool.ts'
+import { takesStatements } from './statement.ts'
 import { PgWrites } from './writes.ts'
 
 export class PgDriver implements Driver {
@@ -29,8 +30,30 @@ export class PgDriver implements Driver {
 		this.#connections.renew()
 	}
 
+	async queryAfter(setup: Statement, statement: Statement): Promise<Rows> {
+		const lease = await this.#lease()
+		if (takesStatements(lease.client))
+			return new Promise((resolve, reject) => {
+				const queried = { input: statement, setup, resolve, reject }
+				this.#connections.run(queried, lease, true, () => lease.release())
+			})
+		return this.#transaction(lease, async (inner) => {
+			await inner.query(setup).catch((error) => {
+				throw new SetupError(error)
+			})
+			return inner.query(statement)
+		})
+	}
+
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		const lease = await new Promise<Lease>((resolve, reject) => this.#connections.acquire(resolve, reject))
+		return this.#transaction(await this.#lease(), work)
+	}
+
+	#lease(): Promise<Lease> {
+		return new Promise((resolve, reject) => this.#connections.acquire(resolve, reject))
+	}
+
+	async #transaction<T>(lease: Lease, work: (driver: Driver) => Promise<T>): Promise<T> {
 		const run = serialized((statement) => this.#run(lease, statement))
 		const control = (text: string) => run({ text, values: [], writes: false })
 		// If the rollback fails, closing the connection rolls back as well.

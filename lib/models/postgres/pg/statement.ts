@@ -4,7 +4,8 @@
  * third of Node's time for reading a record. `PgBatch` executes its text with several lists of values in one transaction:
  * a single Sync ends it, so the server commits once. Used by `connections.ts`.
  */
-import type { Rows } from '../../sql/driver.ts'
+import type { Rows, Statement } from '../../sql/driver.ts'
+import { isReadOnly } from '../errors.ts'
 import type { PgCallback, PgClient, PgConnection, PgResult, PgSubmittable } from './pool.ts'
 import type { StatementNames } from './statement-names.ts'
 
@@ -23,9 +24,9 @@ const MESSAGES = ['parse', 'close', 'bind', 'execute', 'sync'] as const
 
 /** One text, executed with each of `lists`. Has the properties of pg's queries, for tools that inspect or copy queries. */
 export class PgStatement implements PgSubmittable, PgResult {
-	readonly text: string
+	text: string
 	/** The prepared statement's name; empty if it isn't prepared. */
-	readonly name: string
+	name: string
 	readonly values: readonly unknown[] | undefined
 	readonly rowMode = 'array'
 	rows: unknown[][] = []
@@ -51,22 +52,27 @@ export class PgStatement implements PgSubmittable, PgResult {
 
 	/** Sends all executions in one write to the socket. */
 	submit(connection: PgConnection): null {
-		const { text, name } = this
 		connection.stream.cork()
 		try {
-			if (connection.parsedStatements[name] === undefined) {
-				if (name !== '') this.#names.closeEvicted(connection)
-				connection.parse({ name, text })
-			}
-			for (const values of this.#lists) {
-				connection.bind({ statement: name, values })
-				connection.execute({})
-			}
+			this.write(connection)
 			connection.sync()
 		} finally {
 			connection.stream.uncork()
 		}
 		return null
+	}
+
+	/** Writes the messages, without the Sync. */
+	write(connection: PgConnection): void {
+		const { text, name } = this
+		if (connection.parsedStatements[name] === undefined) {
+			if (name !== '') this.#names.closeEvicted(connection)
+			connection.parse({ name, text })
+		}
+		for (const values of this.#lists) {
+			connection.bind({ statement: name, values })
+			connection.execute({})
+		}
 	}
 
 	/** The server only sends one if a proxy has requested it. */
@@ -99,6 +105,53 @@ export class PgBatch extends PgStatement {
 		super.handleCommandComplete(message)
 		this.results.push({ rows: this.rows, affected: this.rowCount ?? 0 })
 		this.rows = []
+	}
+}
+
+/** A statement and its name, which is empty if it isn't prepared. */
+export interface NamedStatement {
+	readonly statement: Statement
+	readonly name: string
+}
+
+/**
+ * A statement behind another one that sets up their transaction. The server begins it with the first one, and ends it at
+ * the Sync behind the second, with everything that was set for it; after an error it skips what is left until the Sync.
+ */
+export class PgAfter extends PgStatement {
+	/** Whether the first statement is done. */
+	isSetUp = false
+	readonly #main: NamedStatement
+	readonly #names: StatementNames
+
+	constructor(setup: NamedStatement, main: NamedStatement, names: StatementNames, callback: PgCallback) {
+		super(setup.statement.text, setup.name, names, [setup.statement.values], callback)
+		this.#main = main
+		this.#names = names
+	}
+
+	override write(connection: PgConnection): void {
+		super.write(connection)
+		const { statement, name } = this.#main
+		new PgStatement(statement.text, name, this.#names, [statement.values], this.callback).write(connection)
+	}
+
+	override handleCommandComplete(message: { readonly text: string }): void {
+		super.handleCommandComplete(message)
+		if (this.isSetUp) return
+		this.isSetUp = true
+		this.rows = []
+		// pg looks at them when the server has parsed a statement, to know what is prepared.
+		this.name = this.#main.name
+		this.text = this.#main.statement.text
+	}
+
+	/** A read that writes, in a function, isn't a failover, after which the connection would have to be closed. */
+	override handleError(error: Error): void {
+		const isOwn = isReadOnly(error) && !this.#main.statement.writes
+		super.handleError(
+			isOwn ? Object.assign(new Error(error.message, { cause: error }), { code: '25000' }) : error,
+		)
 	}
 }
 
