@@ -24,6 +24,7 @@ import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
+import { modelOf } from './session.ts'
 import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import {
 	checkedId,
@@ -123,7 +124,7 @@ export async function changeWithin(
 	changes: Changes,
 ): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { model } = plan
+	const model = await modelOf(view)
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const { where } = scope
@@ -157,13 +158,13 @@ interface Change {
 }
 
 /** Makes a change, in a transaction with its audit and with the check that needs it, if there are any. */
-function changed<T extends Found | Absent>(
+async function changed<T extends Found | Absent>(
 	view: CrudView,
 	{ operation, scope, before, after, mayMove = false }: Change,
 	run: (into: Model) => Promise<T>,
 ): Promise<T> {
-	const { plan, audit, transaction } = view[FACTS]
-	const { model } = plan
+	const { audit, transaction } = view[FACTS]
+	const model = await modelOf(view)
 	const checked = async (into: Model): Promise<T> => {
 		const done = await run(into)
 		if (typeof done === 'string') return done
@@ -263,7 +264,8 @@ function translateWriteErrors<T>(
 			const deleted = inTheWay(plan, error, written)
 			if (deleted === undefined) throw error
 			const own = scope.where === living.where ? undefined : await resolveScope(view, 'restore', true)
-			const isDeleted = (await plan.model.count(allOf(deleted, own?.where))) > 0
+			const model = await modelOf(view)
+			const isDeleted = (await model.count(allOf(deleted, own?.where))) > 0
 			throw isDeleted && error instanceof ModelError ? takenByDeleted(error) : error
 		}
 	}

@@ -9,6 +9,7 @@ import type { Guards } from '../handler/mount/declarations.ts'
 import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
+import type { DatabaseSession } from '../models/session.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 import { ownAnswer } from './answers.ts'
 import { auditOf } from './audit.ts'
@@ -25,6 +26,7 @@ import { relationActions } from './relations/actions.ts'
 import { NO_INCLUDE } from './relations/include.ts'
 import { resolvedRelations } from './relations/links.ts'
 import { scopeOfDeleted } from './scope.ts'
+import { checkSession } from './session.ts'
 import { listRecords, readRecord } from './store.ts'
 import { totalRecords, totalsActions } from './totals/action.ts'
 import { completeTotals, type TotalsRequest } from './totals/request.ts'
@@ -64,7 +66,9 @@ export class CrudHandler extends RestHandler {
 	 */
 	constructor(model: Model, options: CrudOptions) {
 		super()
-		const plan = crudPlan(new.target.name || 'CrudHandler', model, options, resolvedRelations)
+		const sessionBy = isOverridden(this, 'session') ? this : undefined
+		const plan = crudPlan(new.target.name || 'CrudHandler', model, options, resolvedRelations, sessionBy)
+		if (sessionBy !== undefined) checkSession(plan.owner, model)
 		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
 		const isScoped = isOverridden(this, 'scope')
 		const isStripped = isOverridden(this, 'stripObject')
@@ -197,6 +201,23 @@ export class CrudHandler extends RestHandler {
 	}
 
 	/**
+	 * Runs this request's statements as a role of PostgreSQL, with settings that its row level security reads. Called once
+	 * a request, if an operation needs it; it applies to each statement and each transaction of the operations, and ends
+	 * with it. Reads are read only. `this.model` itself has no session, as it has no scope.
+	 *
+	 *     override session() {
+	 *       return { role: 'web_user', settings: { 'request.jwt.claims': JSON.stringify({ sub: this.user?.id }) } }
+	 *     }
+	 *
+	 * A role or a setting of `undefined` is an error, 500, so that a missing value never gives access to more records.
+	 *
+	 * @default {} the connection's own user
+	 */
+	session(): DatabaseSession | Promise<DatabaseSession> {
+		return {}
+	}
+
+	/**
 	 * Returns what a response shows of a record: by default its visible fields, and the related records that the client asks
 	 * for. Called with each record, as an object.
 	 */
@@ -276,7 +297,7 @@ export class CrudHandler extends RestHandler {
  * and the `this` of a function in a field is the shared handler.
  */
 function refuseFields(handler: CrudHandler): void {
-	for (const name of [...OPERATIONS, 'scope', 'fields', 'stripObject']) {
+	for (const name of [...OPERATIONS, 'scope', 'fields', 'session', 'stripObject']) {
 		if (Object.hasOwn(handler, name))
 			throw new TypeError(
 				`${handler.constructor.name}.${name} is a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
@@ -287,7 +308,7 @@ function refuseFields(handler: CrudHandler): void {
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function isOverridden(
 	handler: CrudHandler,
-	name: CrudOperation | 'scope' | 'fields' | 'stripObject',
+	name: CrudOperation | 'scope' | 'fields' | 'session' | 'stripObject',
 ): boolean {
 	return handler[name] !== CrudHandler.prototype[name]
 }

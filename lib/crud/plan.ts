@@ -17,6 +17,8 @@ export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databas
 	/** Class name of the handler, for messages to programmers. */
 	readonly owner: string
 	readonly model: Model
+	/** The handler whose `session()` says which model to use: see `session.ts`. `undefined` if it isn't overridden. */
+	readonly sessionBy: object | undefined
 	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
 	/** The fields of the key, in its order; empty if the records can only be listed. */
@@ -88,6 +90,7 @@ export function crudPlan(
 	model: Model,
 	options: CrudOptions,
 	resolve: (plan: CrudPlan, declared: Readonly<Record<string, ReadRelation>>) => Relations,
+	sessionBy?: object,
 ): CrudPlan {
 	checkModel(owner, model)
 	checkVisible(owner, model, options)
@@ -165,8 +168,8 @@ export function crudPlan(
 					(name === 'deleted' && !allow.has('restore'))
 				),
 		),
-		...{ owner, model, fields, visible, sortable, searchable, updatable, version, keys, touch, softDelete },
-		living: living({ softDelete }),
+		...{ owner, model, sessionBy, fields, visible, sortable, searchable, updatable, version, keys, touch },
+		...{ softDelete, living: living({ softDelete }) },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages, totals },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),

@@ -5,7 +5,7 @@
  * read the scope and checked the values.
  */
 import { NOT_FOUND } from '../base/error.ts'
-import type { Listed, Selection } from '../models/model.ts'
+import type { Listed, Model, Selection } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { allOf } from './comparison.ts'
@@ -19,6 +19,7 @@ import { idSegment, wholeId } from './record-id.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
+import { modelOf } from './session.ts'
 import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
@@ -109,7 +110,9 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 		isScoped || more !== undefined || selection !== query.selection
 			? { ...query, where, order, selection }
 			: query
-	const page = await translateModelErrors(view, 'list', () => readPage(plan, scoped, more), scope)
+	const own = modelOf(view)
+	const model = own instanceof Promise ? await own : own
+	const page = await translateModelErrors(view, 'list', () => readPage(plan, model, scoped, more), scope)
 	const { json, next, total } = page
 	const { limit, offset, stamp, maxTotal } = query
 	const cursor =
@@ -137,8 +140,13 @@ function totalOf(
 	return total > max ? { total: max, more: true } : { total }
 }
 
-async function readPage(plan: CrudPlan, query: CrudQuery, more: Related | undefined): Promise<Listed> {
-	const { model, maxPageBytes } = plan
+async function readPage(
+	plan: CrudPlan,
+	model: Model,
+	query: CrudQuery,
+	more: Related | undefined,
+): Promise<Listed> {
+	const { maxPageBytes } = plan
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
 	const page = await model.list({ ...query, maxBytes: maxPageBytes })
 	// An application's own model may ignore `maxBytes`.
@@ -155,7 +163,8 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 
 /** Reads a record for another operation, within the scope of that operation. */
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
-	const { model } = view[FACTS].plan
+	const own = modelOf(view)
+	const model = own instanceof Promise ? await own : own
 	const key = modelId(view, id, scope)
 	const more = view[STATE].include.length === 0 ? undefined : await recordRelated(view, true)
 	const read = () => model.read(key, more?.selection ?? withNeeded(view), scope.where)

@@ -8,9 +8,11 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { RestHandler } from '../handler/handler.ts'
 import { findExchange } from '../handler/view.ts'
 import type { Model, Within } from '../models/model.ts'
+import type { DatabaseSession } from '../models/session.ts'
 import type { CrudHandler } from './crud-handler.ts'
 import { databaseError } from './database-error.ts'
 import { relatedAccess } from './relations/access.ts'
+import { commonSession, inSession } from './session.ts'
 import { type CrudTransaction, type CrudView, FACTS } from './view.ts'
 
 /** What can take part in a transaction. */
@@ -40,7 +42,8 @@ const MAX_DEPTH = 16
  *     })
  *
  * Handlers within it serve the request of `this`: with its user, scopes and checks of values. Within `work`, `this` takes part,
- * too, so that an override can call `super.create()`. A transaction within another one is a savepoint.
+ * too, so that an override can call `super.create()`. A transaction within another one is a savepoint. If handlers have
+ * `session()`, theirs must be the same; it holds for models and SQL by hand, too.
  *
  * @param work `connection` is the driver's own, for SQL by hand: a client of pg, the `sql` of a transaction of postgres.js
  * or PGlite, a connection of mysql2, the database of SQLite; `undefined` for a MemoryModel
@@ -62,6 +65,7 @@ export async function transaction<
 	const signal = exchange?.signal()
 	signal?.throwIfAborted()
 	const views = await Promise.all(members.map((member) => viewOf(member, exchange)))
+	const session = await commonSession(views.filter((view) => view !== undefined))
 	const depth = 1 + Math.max(...views.map((view) => view?.[FACTS].transaction?.depth ?? 0))
 	if (depth > MAX_DEPTH) throw endless(members)
 	let ofWork: { readonly error: unknown } | undefined
@@ -85,7 +89,8 @@ export async function transaction<
 		}
 	}
 	try {
-		return await begin(members, run)
+		// One within another has its session.
+		return await begin(members, run, depth > 1 ? {} : session)
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned
 		if (ofWork?.error instanceof RestError) throw ofWork.error
@@ -153,8 +158,13 @@ async function viewOf({ handler }: Member, exchange: Exchange | undefined): Prom
 	return relatedAccess(exchange).view({ handler, to: view[FACTS].plan, operation: 'read' })
 }
 
-function begin<T>(members: readonly Member[], work: (within: Within) => Promise<T>): Promise<T> {
-	const [{ model }, ...others] = members as readonly [Member, ...Member[]] // `membersOf` refuses an empty list
+function begin<T>(
+	members: readonly Member[],
+	work: (within: Within) => Promise<T>,
+	session: DatabaseSession,
+): Promise<T> {
+	const [first, ...others] = members as readonly [Member, ...Member[]] // `membersOf` refuses an empty list
+	const model = inSession(first.model, session)
 	if (model.transactionWith !== undefined) {
 		const audits = members.flatMap(
 			({ handler }) => (handler as CrudView | undefined)?.[FACTS].audit?.model ?? [],
@@ -162,7 +172,7 @@ function begin<T>(members: readonly Member[], work: (within: Within) => Promise<
 		return model.transactionWith([...others.map((other) => other.model), ...audits], work)
 	}
 	return model.transaction((inner) =>
-		work({ connection: undefined, of: (one) => (one === model ? inner : one) }),
+		work({ connection: undefined, of: (one) => (one === first.model ? inner : one) }),
 	)
 }
 

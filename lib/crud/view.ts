@@ -86,6 +86,7 @@ export interface CrudView {
 	restore(id: string): unknown
 	scope(operation: CrudOperation): unknown
 	fields(): unknown
+	session(): unknown
 	stripObject(record: Record<string, unknown>): unknown
 	header(name: string, value: string): void
 	status(code: number): void

@@ -20,6 +20,7 @@ import { checkAsked, create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
+import { inSession, modelOf, sessionOf } from '../session.ts'
 import { checkedId, modelId, resolveScope, translateModelErrors } from '../store.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
@@ -87,7 +88,8 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 			authorize: (exchange) => relatedAccess(exchange as Exchange).check({ ...relation, operation: 'read' }),
 			async run(this: object, segment: unknown, _name: unknown, other: unknown) {
 				const view = this as CrudView // as above
-				await change(view, await tieValues(view, segment, other, relation, through), through)
+				const values = await tieValues(view, segment, other, relation, through)
+				await change(view, values, { ...through, model: await tieModel(view, relation, through) })
 				view.status(204)
 				return null
 			},
@@ -150,12 +152,8 @@ async function linkValues(
 	const fields = fieldsNamed(plan, link.fields)
 	const selection = plan.selections.extended(nothing(plan.selections), fields)
 	const key = modelId(view, id, scope)
-	const found = await translateModelErrors(
-		view,
-		'read',
-		() => plan.model.read(key, selection, scope.where),
-		scope,
-	)
+	const model = await modelOf(view)
+	const found = await translateModelErrors(view, 'read', () => model.read(key, selection, scope.where), scope)
 	if (found === undefined) throw NOT_FOUND
 	const { texts } = recordsIn(found.json, selection, fields)
 	const [text] = texts
@@ -179,7 +177,9 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 			terms.map(({ field }) => field.field),
 		)
 	const { where } = await resolveScope(target, 'read')
-	const [id] = await translateModelErrors(target, 'read', () => idsOf(plan, where, 1))
+	const { keys, selections } = plan
+	const within = { model: await modelOf(target), keys, selections }
+	const [id] = await translateModelErrors(target, 'read', () => idsOf(within, where, 1))
 	if (id === undefined) throw NOT_FOUND
 	return id
 }
@@ -224,6 +224,14 @@ function isTied(error: unknown, { from, on }: Through): boolean {
 	const cause = isRestError(error) ? error.cause : undefined
 	if (!(cause instanceof ModelError) || cause.kind !== 'unique') return false
 	return cause.fields.every((field) => from.includes(field) || on.includes(field))
+}
+
+/** The model of the records in between, in the session of this handler, or else in that of the other one. */
+async function tieModel(view: CrudView, relation: Relation, { model }: Through): Promise<Model> {
+	const isOwn = view[FACTS].plan.sessionBy !== undefined
+	const asked = isOwn ? view : await relatedAccess(exchangeOf(view, relation.name)).view(relation)
+	const { session } = await sessionOf(asked)
+	return inSession(model, session)
 }
 
 /** The values of a record in between. @throws RestError `not_found` if the client doesn't see one of the records */

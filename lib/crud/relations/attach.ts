@@ -35,8 +35,8 @@ export interface Attaching {
 	bytesLeft: number
 	/** Maximum size of records with their related ones. */
 	readonly maxBytes: Bytes
-	/** The model within the request's transaction. */
-	modelOf(model: Model): Model
+	/** The model of a handler, in its session and in the request's transaction. */
+	modelOf(plan: CrudPlan): Model
 }
 
 /** The fields of records that `attach` needs to find what is related to them. */
@@ -177,7 +177,7 @@ async function pagesOf(
 		selection: to.selections.extended(selection, needed),
 		where: allOf(whereOf(include, scoping), query.where),
 	}
-	const listed = await translated(to, () => listAll(given, given.modelOf(to.model), full, conditions))
+	const listed = await translated(to, () => listAll(given, given.modelOf(to), full, conditions))
 	const pages = listed.map(({ json, next, total }) => ({
 		...recordsIn(json, selection, needed),
 		next,

@@ -1,5 +1,5 @@
 /** Makes selections with related records, for models that write those into each record's JSON themselves. */
-import type { Condition, Model, Related, Selection } from '../../models/model.ts'
+import type { Condition, Related, Selection } from '../../models/model.ts'
 import { allOf } from '../comparison.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
 import type { CrudPlan, RelationLink } from '../plan.ts'
@@ -18,13 +18,14 @@ export interface Embedded {
  * @param limit maximum number of records
  */
 export function embedded(
-	{ model, selections }: CrudPlan,
+	plan: CrudPlan,
 	selection: Selection,
 	include: readonly Include[],
 	scoping: Scoping,
 	limit: number,
 ): Embedded {
-	const own = include.filter((one) => canEmbed(model, one) && recordsIn(one, limit) <= MAX_EMBEDDED)
+	const { selections } = plan
+	const own = include.filter((one) => canEmbed(plan, one, scoping) && recordsIn(one, limit) <= MAX_EMBEDDED)
 	const rest = own.length === include.length ? [] : include.filter((one) => !own.includes(one))
 	if (own.length === 0) return { selection, rest }
 	const make = () => own.map((one) => relatedOf(one, scoping))
@@ -47,12 +48,14 @@ function recordsIn({ limit, include }: Include, outer: number): number {
 }
 
 /** Whether a model can write these related records, and those within them. */
-function canEmbed(model: Model, { relation, include }: Include): boolean {
+function canEmbed(plan: CrudPlan, { relation, include }: Include, scoping: Scoping): boolean {
 	const { to, link, isOverridden, isStripped } = relation
 	const { through } = link
+	const { model } = plan
+	if (!scoping.sessions.isTogether(plan, to)) return false
 	if (isOverridden || isStripped || model.embeds?.(to.model) !== true) return false
 	if (through !== undefined && model.embeds(through.model) !== true) return false
-	return include.every((one) => canEmbed(to.model, one))
+	return include.every((one) => canEmbed(to, one, scoping))
 }
 
 /** Whether nothing in an include differs between requests: no scope, and no condition. */

@@ -9,6 +9,7 @@ import { keyNames } from '../../models/key.ts'
 import type { Field, Link, Model, Reference } from '../../models/model.ts'
 import type { ReadRelation } from '../options.ts'
 import type { CrudPlan, Relation, Relations } from '../plan.ts'
+import { checkSession } from '../session.ts'
 import { type CrudFacts, FACTS } from '../view.ts'
 
 /**
@@ -46,6 +47,8 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 		throw new TypeError(`${place}: limit and maxLimit are for relations to many records, this one is to one`)
 	if (given.writable.length > 0 && through?.readOnly !== false)
 		throw new TypeError(`${place}: writable: tie is for many to many, through a model that can be written`)
+	if (given.writable.length > 0 && through !== undefined && (plan.sessionBy ?? to.sessionBy) !== undefined)
+		checkSession(place, through)
 	const operation = isMany ? 'list' : 'read'
 	const isOverridden = facts.overridden.has(operation)
 	const joins = (model: Model) => plan.model.joins?.(model) === true
@@ -55,7 +58,11 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 		link: link as Relation['link'], // completed below
 		canTie: given.writable.length > 0,
 		...{ isOverridden, isStripped },
-		isJoined: !isOverridden && joins(to.model) && (through === undefined || joins(through)),
+		isJoined:
+			!isOverridden &&
+			(plan.sessionBy === undefined) === (to.sessionBy === undefined) &&
+			joins(to.model) &&
+			(through === undefined || joins(through)),
 	}
 	link.relation = relation
 	return relation

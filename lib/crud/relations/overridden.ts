@@ -7,6 +7,7 @@ import { idOfKey, keyNames } from '../../models/key.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { allOf } from '../comparison.ts'
 import { CrudPage, CrudRecord, stripRecords } from '../crud-record.ts'
+import { modelOf } from '../session.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
@@ -47,7 +48,9 @@ export async function overriddenTexts(
 	async function readOne(one: readonly NonNullValue[], identity: string): Promise<string> {
 		if (isKey) return overriddenRecord(access, include, identity)
 		const { where } = await access.scope(include.relation)
-		const [id] = await idsOf(to, allOf(where, isEqual(link.to, one)), 1)
+		const { keys, selections } = to
+		const model = await modelOf(await access.view(include.relation))
+		const [id] = await idsOf({ model, keys, selections }, allOf(where, isEqual(link.to, one)), 1)
 		return id === undefined ? 'null' : overriddenRecord(access, include, id)
 	}
 }

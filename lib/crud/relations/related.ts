@@ -3,7 +3,8 @@
  * lets the model embed what it can; `complete` adds the rest to the model's answer. Called by `store.ts`.
  */
 import { exchangeOf } from '../../handler/view.ts'
-import type { Condition, Model, Order, Selection } from '../../models/model.ts'
+import type { Condition, Order, Selection } from '../../models/model.ts'
+import { badQuery } from '../bad-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { relatedAccess } from './access.ts'
@@ -11,7 +12,7 @@ import { type Attaching, attach, linkFields } from './attach.ts'
 import { embedded } from './embed.ts'
 import { type Include, NO_INCLUDE } from './include.ts'
 import { recordsIn } from './records.ts'
-import { type Relating, Scoping } from './scoping.ts'
+import { type Relating, relationsIn, Scoping } from './scoping.ts'
 
 /** A query limited to what the client may see, with the records to attach. */
 export interface Related {
@@ -42,7 +43,8 @@ export async function related(
 ): Promise<Related> {
 	const { plan, transaction } = view[FACTS]
 	const access = relatedAccess(exchangeOf(view, 'relations'))
-	const scoping = await Scoping.of(access, query)
+	const scoping = await Scoping.of(access, view, query)
+	refuseApart(plan, query, scoping)
 	const { include = NO_INCLUDE } = query
 	const split = embeds ? embedded(plan, selection, include, scoping, limit) : { selection, rest: include }
 	return {
@@ -52,13 +54,34 @@ export async function related(
 		...{ kept: split.selection, rest: split.rest },
 		attaching: {
 			...{ access, scoping, bytesLeft: plan.maxPageBytes, maxBytes: plan.maxPageBytes },
-			...{ modelOf: transaction === undefined ? itself : transaction.of },
+			modelOf: (to) => {
+				const model = scoping.sessions.modelOf(to)
+				// A transaction has one session.
+				const isWithin = transaction !== undefined && scoping.sessions.isTogether(plan, to)
+				return isWithin ? transaction.of(model) : model
+			},
 		},
 	}
 }
 
-function itself(model: Model): Model {
-	return model
+/**
+ * Refuses conditions and orders that lead to records of another session: a statement has only one.
+ *
+ * @throws RestError `bad_request`
+ */
+function refuseApart(
+	plan: CrudPlan,
+	{ where, order, include = NO_INCLUDE }: Relating,
+	scoping: Scoping,
+): void {
+	for (const { to, name } of relationsIn({ where, order }))
+		if (!scoping.sessions.isTogether(plan, to))
+			throw badQuery(
+				name,
+				'session',
+				'is read as another user of the database: records can be neither filtered nor sorted by it',
+			)
+	for (const one of include) refuseApart(one.relation.to, one, scoping)
 }
 
 /** Adds the records that the model hasn't embedded to its JSON, a record or an array of records. */

@@ -3,6 +3,8 @@ import type { Condition, Order } from '../../models/model.ts'
 import { allOf } from '../comparison.ts'
 import type { Relation, RelationLink } from '../plan.ts'
 import type { Scope } from '../scope.ts'
+import { Sessions } from '../session.ts'
+import { type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
 import type { Include } from './include.ts'
 
@@ -58,13 +60,16 @@ export async function checkRelated(access: RelatedAccess, query: Relating): Prom
 /** Limits a query to what the client may see of related records. */
 export class Scoping {
 	readonly #scopes = new Map<Relation, Scope>()
+	readonly sessions = new Sessions()
 
-	/** Asks the scopes of all relations of a query. @throws RestError as {@link checkRelated} */
-	static async of(access: RelatedAccess, query: Relating): Promise<Scoping> {
+	/** Asks the scopes and sessions of all relations of a query. @throws RestError as {@link checkRelated} */
+	static async of(access: RelatedAccess, own: CrudView, query: Relating): Promise<Scoping> {
 		const scoping = new Scoping()
+		if (own[FACTS].plan.sessionBy !== undefined) await scoping.sessions.add(own)
 		for (const relation of relationsIn(query)) {
 			access.refuseUnnarrowed(relation)
 			scoping.#scopes.set(relation, await access.scope(relation))
+			if (relation.to.sessionBy !== undefined) await scoping.sessions.add(await access.view(relation))
 		}
 		return scoping
 	}

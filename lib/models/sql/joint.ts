@@ -21,7 +21,7 @@ export interface JointModel extends Model {
 	readonly [LIVE]: LiveTable
 	readonly [TRANSACTION]: Driver | undefined
 	readonly [SESSION]: SessionSetup | undefined
-	[JOIN](driver: Driver, session: SessionSetup | undefined): Model
+	[JOIN](driver: Driver, session?: SessionSetup): Model
 }
 
 export function canJoin(model: JointModel, other: Model): other is JointModel {

@@ -175,7 +175,7 @@ export class SqlModel implements JointModel {
 	}
 
 	/** @internal */
-	[JOIN](driver: Driver, session: SessionSetup | undefined): Model {
+	[JOIN](driver: Driver, session?: SessionSetup): Model {
 		return modelBy(this.#runner.within(driver, session), this.#live)
 	}
 

@@ -8,6 +8,18 @@ import { ownBouncer, pgbouncerHere } from '../../helpers/pgbouncer.ts'
 import { driversHere, openDatabase, SERVER, untilOpened } from '../../helpers/postgres.ts'
 import { inTimesOf } from '../../helpers/stalls.ts'
 import { assertGivenUp, holdingLock, SELECTION, TABLE } from './given-up.ts'
+import {
+	ALL,
+	as,
+	assertClean,
+	dropRolesSql,
+	FREE,
+	idsIn,
+	SELECTION as NOTES,
+	notesSql,
+	OWN,
+	rolesSql,
+} from './session-tables.ts'
 
 const DRIVERS = [
 	['pg', { database: SERVER.database }],
@@ -103,6 +115,45 @@ if ((await driversHere()).includes('pg') && (await pgbouncerHere()))
 				}
 			})
 		}
+
+		for (const [name, options] of DRIVERS)
+			test(`a session by ${name} leaves nothing to the next client of its connection`, async () => {
+				const own = await ownBouncer(['default_pool_size = 1'])
+				const opening = { ...options, port: own.port, max: 2 }
+				const [first, next] = await Promise.all([1, 2].map(() => openDatabase(name, {}, opening)))
+				assert.ok(first && next)
+				const { exec } = await direct
+				const table = `${OWN}_bouncer`
+				await exec(`${rolesSql} ${notesSql(table)}`)
+				try {
+					const model = await PostgresModel.open(first.database, table)
+					for (let round = 0; round < 3; round++) {
+						for (const [user, ids] of [
+							['ann', [1, 2]],
+							['bob', [2, 3]],
+						] as const)
+							assert.equal(idsIn(await model.withSession(as(user)).list(ALL)), ids)
+						await assertClean(next, 1)
+						const missing = model.withSession({ ...as('ann'), role: `${OWN}_missing` })
+						assert.instance(await missing.list(ALL).catch((error) => error), TypeError)
+						await assertClean(next, 1)
+						const refused = model.withSession(as('bob')).update('2', { a: 9 }, NOTES, FREE)
+						assert.is(await refused.catch(({ kind }) => kind), 'forbidden')
+						await assertClean(next, 1)
+						const undone = model.withSession(as('ann')).transaction(async (inner) => {
+							assert.equal(idsIn(await inner.list(ALL)), [1, 2])
+							throw new Error('undone')
+						})
+						assert.match(String(await undone.catch((error) => error)), 'undone')
+						await assertClean(next, 1)
+					}
+					assert.equal(idsIn(await model.list(ALL)), [1, 2, 3])
+				} finally {
+					await Promise.all([first.close(), next.close()])
+					await own.remove()
+					await exec(`drop table ${table}; ${dropRolesSql}`)
+				}
+			})
 
 		test('postgres.js is refused while it would prepare statements', async () => {
 			for (const mode of ['transaction', 'session']) {
