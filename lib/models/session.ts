@@ -37,7 +37,7 @@ const RESERVED = /^(?:role|session_authorization|is_superuser|transaction_.*)$/
 export function readSession(place: string, given: unknown): DatabaseSession {
 	if (!isPlain(given))
 		throw new TypeError(
-			`${place} must return an object, such as { role: 'web_user', settings: { 'app.user': id } }, or {} for none`,
+			`${place}: a session must be an object, such as { role: 'web_user', settings: { 'app.user': id } }, or {} for none`,
 		)
 	for (const name of Object.keys(given))
 		if (!MEMBERS.some((member) => member === name))

@@ -242,7 +242,7 @@ if (here.includes('pg'))
 
 		test('what could widen it is a 500 that names the mistake in the log, in every operation', async () => {
 			const wrong: readonly (readonly [unknown, string])[] = [
-				[undefined, 'Wrong.session() must return an object'],
+				[undefined, 'Wrong.session(): a session must be an object'],
 				[{ role: undefined }, 'Wrong.session().role must be the name of a role, got undefined'],
 				[
 					{ role: WEB, settings: { 'app.user': undefined } },

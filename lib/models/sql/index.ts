@@ -18,7 +18,7 @@ export {
 	Sql,
 	type TextMatch,
 } from './dialect.ts'
-export type { Driver, Rows, Statement } from './driver.ts'
+export { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
 export {
 	type BigintForm,

@@ -222,12 +222,12 @@ describe('what a session may have', (test) => {
 	test('anything that could widen it is refused', async () => {
 		const model = Object.create(PostgresModel.prototype, { name: { value: 'note' } }) as PostgresModel
 		const refused: readonly (readonly [unknown, string])[] = [
-			[undefined, 'note: withSession() must return an object'],
-			[null, 'note: withSession() must return an object'],
-			['web_user', 'note: withSession() must return an object'],
-			[['web_user'], 'note: withSession() must return an object'],
-			[new Map([['role', 'x']]), 'note: withSession() must return an object'],
-			[Promise.resolve({}), 'note: withSession() must return an object'],
+			[undefined, 'note: withSession(): a session must be an object'],
+			[null, 'note: withSession(): a session must be an object'],
+			['web_user', 'note: withSession(): a session must be an object'],
+			[['web_user'], 'note: withSession(): a session must be an object'],
+			[new Map([['role', 'x']]), 'note: withSession(): a session must be an object'],
+			[Promise.resolve({}), 'note: withSession(): a session must be an object'],
 			[{ rol: 'x' }, 'note: withSession().rol is not part of a session: did you mean role?'],
 			[{ role: undefined }, 'note: withSession().role must be the name of a role, got undefined'],
 			[{ role: null }, 'note: withSession().role must be the name of a role, got null'],
