@@ -240,6 +240,47 @@ if (here.includes('pg'))
 				assert.is(await change('ada', String(headers.etag)), 412)
 			}))
 
+		test('fields() and scopes of any condition go on with it, also through relations', () =>
+			undone(async () => {
+				class Narrow extends Guarded {
+					override fields() {
+						return { hidden: ['task'] }
+					}
+					override scope() {
+						return { or: [{ id: { lt: 3 } }, { id: { gt: 9 } }] }
+					}
+				}
+				const todo = new Narrow(model('todos'), { ...TODOS, visible: ['id', 'task', 'revision'] })
+				const profile = new Guarded(model('profiles'), { visible: 'all', relations: { todos: { to: todo } } })
+				const { said } = served({ todo, profile })
+				assert.match(
+					await said('/todo?sort=id', by('ada')),
+					'"data":[{"id":1,"revision":1},{"id":2,"revision":1}]',
+				)
+				assert.match(await said('/todo', by('bob')), '"data":[]')
+				// Checked within a transaction of the session, which is rolled back.
+				assert.match(await said('POST /todo', by('bob', { user_id: ADA })), /^4/)
+				Guarded.asked = 0
+				assert.match(
+					await said('/profile?include=todos&fields=name,todos.id&todos.id[gt]=1', by('ada')),
+					'"data":[{"name":"Ada","todos":{"data":[{"id":1},{"id":2}],',
+				)
+				assert.is(Guarded.asked, 2)
+				assert.match(await said('/profile?include=todos&todos.task=weed', by('ada')), /^400 /)
+				const open = served({
+					todo: new (class Open extends Guarded {
+						override scope() {
+							return { or: [{ task: { startsWith: 'w' } }] }
+						}
+					})(model('todos'), TODOS),
+				})
+				assert.match(await open.said('PATCH /todo/1', by('bob', { task: 'wilt' })), /^404 /)
+				assert.match(await open.said('PATCH /todo/1', by('ada', { task: 'mow' })), /^403 /)
+				assert.match(await open.said('PATCH /todo/1', by('ada', { task: 'wilt' })), /^200 .*"wilt"/)
+				assert.match(await open.said('POST /todo', by('ada', { task: 'water', user_id: BOB })), /^403 /)
+				assert.match(await open.said('POST /todo', by('ada', { task: 'water' })), /^201 .*"water"/)
+			}))
+
 		test('what could widen it is a 500 that names the mistake in the log, in every operation', async () => {
 			const wrong: readonly (readonly [unknown, string])[] = [
 				[undefined, 'Wrong.session(): a session must be an object'],
