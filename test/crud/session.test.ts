@@ -4,9 +4,12 @@ import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
 	type CrudOptions,
+	type CrudValues,
 	type DatabaseSession,
 	type Handlers,
 	MemoryModel,
+	RestError,
+	transaction,
 	type User,
 } from '../../lib/index.ts'
 import { PostgresModel } from '../../lib/models/postgres/model.ts'
@@ -487,6 +490,134 @@ if (here.includes('pg'))
 					/^200 .*"owner":\{"name":"Bob"\}/,
 				)
 			}))
+
+		test('a transaction has the session of its handlers, which holds for models and SQL by hand', () =>
+			undone(async () => {
+				const profile = new Guarded(model('profiles'), { visible: 'all', updatable: ['name'] })
+				class Both extends Guarded {
+					async post_both() {
+						const found = transaction(
+							[this, profile, model('labels')],
+							async ([todos, profiles, labels], client) => {
+								await todos.create({ task: 'both' })
+								await profiles.update(this.user?.sub as string, { name: 'renamed' })
+								const { rows } = await (client as pg.PoolClient).query(
+									'select current_user, count(*)::int as n from todos',
+								)
+								await labels.count(undefined)
+								const nested = transaction([todos], ([inner]) => inner.create({ task: 'hers', user_id: ADA }))
+								const refused = await nested.catch((error) => (error as RestError).code)
+								assert.is(rows[0].current_user, WEB)
+								return [rows[0], refused, (await this.list()).value()]
+							},
+						)
+						return found
+					}
+					async post_undone() {
+						return transaction([this, profile], async ([todos]) => {
+							await todos.create({ task: 'undone' })
+							throw new RestError('conflict')
+						})
+					}
+				}
+				const { said } = served({ todo: new Both(model('todos'), TODOS), profile })
+				assert.match(
+					await said('POST /todo/both', by('bob')),
+					/^200 .*"n":2\},"forbidden",\[\{"id":3,"task":"reap"\},\{"id":\d+,"task":"both"\}\]\]/,
+				)
+				assert.match(await said('POST /todo/both', by('bob')), /^409 /)
+				assert.match(await said('POST /todo/undone', by('bob')), /^409 /)
+				const { rows } = await pool.query('select task, current_user from todos order by id')
+				assert.equal(
+					rows.map(({ task, current_user }) => `${task} ${current_user}`),
+					['weed', 'sow', 'reap', 'both'].map((task) => `${task} ${SERVER.user}`),
+				)
+			}))
+
+		test('handlers of different sessions, or without one, are not in one transaction', async () => {
+			for (const [Other, name] of [
+				[Tenant, 'Tenant'],
+				[CrudHandler, 'CrudHandler'],
+			] as const) {
+				const profile = new Other(model('profiles'), { visible: 'all' })
+				class Both extends Guarded {
+					async post_both() {
+						return transaction([this, profile], () => assert.unreachable())
+					}
+				}
+				const { said, logged } = served({ todo: new Both(model('todos'), TODOS), profile })
+				assert.match(await said('POST /todo/both', by('bob')), /^500 /)
+				assert.match(logged(), `transaction(): Both and ${name} have different sessions`)
+			}
+		})
+
+		test('within a transaction, related records of another session are still read in theirs', () =>
+			undone(async () => {
+				for (const [Other, tasks] of [
+					[Guarded, '[{"task":"sow"},{"task":"weed"}]'],
+					[Tenant, '[]'],
+					[CrudHandler, '[{"task":"sow"},{"task":"weed"}]'],
+				] as const) {
+					const todo = new Other(model('todos'), { visible: ['id', 'task'] })
+					class Profiles extends Guarded {
+						override async update(id: string, values: CrudValues) {
+							return transaction([this], () => super.update(id, values))
+						}
+					}
+					const profile = new Profiles(model('profiles'), {
+						...{ visible: ['id', 'name'], updatable: ['name'], allow: ['read', 'update'] },
+						relations: { todos: { to: todo } },
+					})
+					const { said } = served({ profile })
+					const include = encodeURIComponent('{"todos":{"sort":"task","fields":["task"]}}')
+					assert.match(
+						await said(`PATCH /profile/${ADA}?include=${include}`, by('ada', { name: 'A' })),
+						`"name":"A","todos":{"data":${tasks}`,
+					)
+				}
+			}))
+
+		test('an audit is written in the session of the change, with its rights', () =>
+			undone(async () => {
+				await pool.query(`create table changes (id int primary key generated always as identity, who text,
+					at timestamptz not null, operation text not null, record text not null, before jsonb, after jsonb,
+					role text not null default current_user)`)
+				try {
+					const changes = await PostgresModel.open(pool, 'changes')
+					const { said, logged } = served({ todo: new Guarded(model('todos'), { ...TODOS, audit: changes }) })
+					assert.match(await said('PATCH /todo/3', by('bob', { task: 'mow' })), /^500 /)
+					assert.match(logged(), 'the change could not be recorded in changes')
+					assert.match(await said('/todo/3', by('bob')), '"reap"')
+					await pool.query(`grant insert, select on changes to ${WEB}`)
+					assert.match(await said('PATCH /todo/3', by('bob', { task: 'mow' })), /^200 .*"mow"/)
+					assert.match(await said('PATCH /todo/1', by('bob', { task: 'his' })), /^404 /)
+					assert.match(await said('POST /todo', by('bob', { task: 'hers', user_id: ADA })), /^403 /)
+					const { rows } = await pool.query('select who, operation, record, role, after from changes')
+					assert.equal(rows, [
+						{ who: 'bob', operation: 'update', record: '3', role: WEB, after: { task: 'mow' } },
+					])
+				} finally {
+					await pool.query('drop table changes')
+				}
+			}))
+
+		test('a model in a session joins no transaction of another one', async () => {
+			const [todos, labels] = [model('todos'), model('labels')]
+			const bob = sessionOf({ id: 'bob', sub: BOB, tenant: 'garden' })
+			const [own, other] = [todos.withSession(bob), todos.withSession({ role: ADMIN })]
+			assert.is(todos.transactsWith(own), false)
+			assert.is(own.transactsWith?.(other), false)
+			assert.is(own.transactsWith?.(labels.withSession(bob)), true)
+			assert.is(own.transactsWith?.(labels), true)
+			await todos.transactionWith([labels], async (within) => {
+				assert.is(await within.of(todos).count(undefined), 3)
+				assert.is(await within.of(own).count(undefined), 1)
+			})
+			await own.transactionWith?.([labels], async (within) => {
+				assert.is(await within.of(todos).count(undefined), 1)
+				assert.is(await within.of(other).count(undefined), 3)
+			})
+		})
 
 		test('each handler is asked once a request, however many relations lead to it', async () => {
 			const { said } = related(Guarded)
