@@ -222,6 +222,40 @@ if (here.includes('pg'))
 				assert.match(await said(`PATCH /profile/${ADA}`, by('ada', { name: 'ada' })), /^200 .*"ada"/)
 			}))
 
+		test('totals count what the session sees, and lead to no records of another session', async () => {
+			const totals = { by: ['task', 'owner.name'], of: [] }
+			const allow = ['list', 'read', 'totals'] as const
+			const owner = (handler: CrudHandler) => ({
+				...TODOS,
+				allow,
+				totals,
+				relations: { owner: { to: handler } },
+			})
+			const same = new Guarded(model('profiles'), { visible: 'all' })
+			const other = new Tenant(model('profiles'), { visible: 'all' })
+			const { said } = served({
+				todo: new Guarded(model('todos'), owner(same)),
+				apart: new Guarded(model('todos'), owner(other)),
+			})
+			assert.is(
+				await said('/todo/totals?count=exact', by('ada')),
+				'200 {"success":true,"data":[{"count":2}]}',
+			)
+			assert.is(
+				await said('/todo/totals?count=exact', by('bob')),
+				'200 {"success":true,"data":[{"count":1}]}',
+			)
+			assert.is(
+				await said('/todo/totals?by=owner.name&count=exact', by('bob')),
+				'200 {"success":true,"data":[{"owner.name":"Bob","count":1}]}',
+			)
+			for (const query of ['by=owner.name&count=exact', 'count=exact&owner.name=Ada'])
+				assert.match(
+					await said(`/apart/totals?${query}`, by('bob')),
+					/^400 .*owner is read as another user of the database/,
+				)
+		})
+
 		test('If-Match and scope() go on with it', () =>
 			undone(async () => {
 				class Scoped extends Guarded {

@@ -4,7 +4,6 @@
  */
 import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
-import { badQuery } from '../bad-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { relatedAccess } from './access.ts'
@@ -12,7 +11,7 @@ import { type Attaching, attach, linkFields } from './attach.ts'
 import { embedded } from './embed.ts'
 import { type Include, NO_INCLUDE } from './include.ts'
 import { recordsIn } from './records.ts'
-import { type Relating, relationsIn, Scoping } from './scoping.ts'
+import { type Relating, refuseApart, Scoping } from './scoping.ts'
 
 /** A query limited to what the client may see, with the records to attach. */
 export interface Related {
@@ -62,26 +61,6 @@ export async function related(
 			},
 		},
 	}
-}
-
-/**
- * Refuses conditions and orders that lead to records of another session: a statement has only one.
- *
- * @throws RestError `bad_request`
- */
-function refuseApart(
-	plan: CrudPlan,
-	{ where, order, include = NO_INCLUDE }: Relating,
-	scoping: Scoping,
-): void {
-	for (const { to, name } of relationsIn({ where, order }))
-		if (!scoping.sessions.isTogether(plan, to))
-			throw badQuery(
-				name,
-				'session',
-				'is read as another user of the database: records can be neither filtered nor sorted by it',
-			)
-	for (const one of include) refuseApart(one.relation.to, one, scoping)
 }
 
 /** Adds the records that the model hasn't embedded to its JSON, a record or an array of records. */

@@ -1,7 +1,8 @@
 /** Limits a query to what the client may see of related records, by the access rules and scopes of their handlers. */
 import type { Condition, Order } from '../../models/model.ts'
+import { badQuery } from '../bad-query.ts'
 import { allOf } from '../comparison.ts'
-import type { Relation, RelationLink } from '../plan.ts'
+import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
 import type { Scope } from '../scope.ts'
 import { Sessions } from '../session.ts'
 import { type CrudView, FACTS } from '../view.ts'
@@ -55,6 +56,26 @@ export function relationsIn({ where, order, include = [] }: Relating): Set<Relat
  */
 export async function checkRelated(access: RelatedAccess, query: Relating): Promise<void> {
 	for (const relation of relationsIn(query)) await access.check(relation)
+}
+
+/**
+ * Refuses conditions and orders that lead to records of another session: a statement has only one.
+ *
+ * @throws RestError `bad_request`
+ */
+export function refuseApart(
+	plan: CrudPlan,
+	{ where, order, include = [] }: Relating,
+	scoping: Scoping,
+): void {
+	for (const { to, name } of relationsIn({ where, order }))
+		if (!scoping.sessions.isTogether(plan, to))
+			throw badQuery(
+				name,
+				'session',
+				'is read as another user of the database: records can be neither filtered nor sorted by it',
+			)
+	for (const one of include) refuseApart(one.relation.to, one, scoping)
 }
 
 /** Limits a query to what the client may see of related records. */

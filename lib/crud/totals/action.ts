@@ -12,8 +12,9 @@ import { QueryParams } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { narrowed, relatedAccess } from '../relations/access.ts'
 import { isRelated } from '../relations/related.ts'
-import { checkRelated, type Relating, Scoping } from '../relations/scoping.ts'
+import { checkRelated, type Relating, refuseApart, Scoping } from '../relations/scoping.ts'
 import { EVERYTHING } from '../scope.ts'
+import { modelOf } from '../session.ts'
 import { resolveScope, translateModelErrors } from '../store.ts'
 import { type CrudFacts, type CrudView, FACTS } from '../view.ts'
 import { checkTotals, totalsPlan } from './plan.ts'
@@ -91,7 +92,8 @@ function relatingOf({ where, by }: TotalsRequest): Relating {
 /** @throws RestError `bad_request` for more groups than the handler allows */
 export async function totalRecords(view: CrudView, query: TotalsRequest): Promise<RawJson> {
 	const { plan } = view[FACTS]
-	const { model, maxPageBytes: maxBytes } = plan
+	const { maxPageBytes: maxBytes } = plan
+	const model = await modelOf(view)
 	const { maxGroups } = totalsPlan(plan)
 	const scope = await resolveScope(view, 'totals')
 	const { by, where } = await scopedQuery(view, query)
@@ -128,7 +130,8 @@ async function scopedQuery(
 ): Promise<Pick<TotalsRequest, 'by' | 'where'>> {
 	const relating = relatingOf(query)
 	if (!isRelated(view[FACTS].plan, relating)) return query
-	const scoping = await Scoping.of(relatedAccess(exchangeOf(view, 'totals')), relating)
+	const scoping = await Scoping.of(relatedAccess(exchangeOf(view, 'totals')), view, relating)
+	refuseApart(view[FACTS].plan, relating, scoping)
 	const order = scoping.order(relating.order)
 	return {
 		where: scoping.condition(query.where),
