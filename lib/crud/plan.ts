@@ -133,12 +133,8 @@ export function crudPlan(
 		(field === softDelete?.field && 'is the time of the deletion: allow remove and restore')
 	refuse(owner, 'creatable', creatable, whyUnwritable)
 	refuse(owner, 'updatable', updatable, whyUnwritable)
-	refuse(
-		owner,
-		'updatable',
-		updatable,
-		({ name }) => keyNames(model).includes(name) && 'is the key, which never changes',
-	)
+	const whyKey = ({ name }: Field) => keyNames(model).includes(name) && 'is the key, which never changes'
+	refuse(owner, 'updatable', updatable, whyKey)
 	const allow = allowed(
 		owner,
 		model,

@@ -5,6 +5,7 @@
 
 import type { Model } from '../model.ts'
 import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
+import { RUNNER } from '../sql/joint.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
@@ -12,7 +13,9 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/options.ts'
+import { SessionModels } from '../sql/sessions.ts'
 import { SqlModel } from '../sql/sql-model.ts'
+import { LIVE } from '../sql/subject.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { type Relations, readCatalog, readRelations } from './catalog/catalog.ts'
@@ -45,6 +48,9 @@ export interface PostgresSchemaOptions extends PostgresOptions {
  * the pool has no listener, an empty one is added.
  */
 export class PostgresModel extends SqlModel {
+	/** The same for the same session, so that reads are batched with those of equal sessions, and only with them. */
+	#sessions: SessionModels<SqlModel> | undefined
+
 	/**
 	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views need `key`.
 	 *
@@ -110,7 +116,12 @@ export class PostgresModel extends SqlModel {
 	withSession(session: DatabaseSession): Model {
 		const checked = readSession(`${this.name}: withSession()`, session)
 		const key = sessionKey(checked)
-		return key === '' ? this : this.inSession(key, () => setupOf(key, checked))
+		if (key === '') return this
+		this.#sessions ??= new SessionModels()
+		return this.#sessions.of(key, () => {
+			const { [LIVE]: live, [RUNNER]: runner } = this
+			return new SqlModel(live, runner.inSession(setupOf(key, checked)), live.subject.dialect)
+		})
 	}
 }
 

@@ -1,4 +1,4 @@
-/** `SessionModels`: the models of a table by session, kept for the sessions used last. Called by `sql-model.ts`. */
+/** `SessionModels`: the models of a table by session, kept for the sessions used last. Called by `postgres/model.ts`. */
 import type { Bytes } from '../../base/time.ts'
 import { Lru, type LruEntry } from './text-cache.ts'
 

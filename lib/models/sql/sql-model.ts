@@ -25,7 +25,7 @@ import { ModelError } from '../model-error.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { canJoin, JOIN, type JointModel, SESSION, TRANSACTION, withinOf } from './joint.ts'
+import { canJoin, JOIN, type JointModel, RUNNER, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
@@ -33,7 +33,6 @@ import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { referencesTo } from './references.ts'
 import { Runner, type SessionSetup, Timeout } from './runner.ts'
-import { SessionModels } from './sessions.ts'
 import { LIVE, type Subject } from './subject.ts'
 import { isGiven, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
@@ -60,12 +59,9 @@ export class SqlModel implements JointModel {
 	readonly #live: LiveTable
 	readonly #runner: Runner
 	/** @internal */
-	readonly [TRANSACTION]: Driver | undefined
-	/** @internal */
-	readonly [SESSION]: SessionSetup | undefined
+	readonly [RUNNER]: Runner
 	readonly #lists: Lists
 	readonly #reads = new WeakMap<Selection, Reads>()
-	#sessions: SessionModels<SqlModel> | undefined
 
 	/** `timeoutSeconds` is not checked here. `reopen` reloads the table's schema after it was changed. @hidden */
 	constructor(table: Table, driver: Driver, dialect: Dialect, timeoutSeconds?: Seconds, reopen?: Reopen)
@@ -88,8 +84,7 @@ export class SqlModel implements JointModel {
 		this.#live = live
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
-		this[TRANSACTION] = this.#runner.isInTransaction ? this.#runner.driver : undefined
-		this[SESSION] = this.#runner.session
+		this[RUNNER] = this.#runner
 		this.#lists = new Lists(live, this.#runner)
 		const totals = totalsOf(live, this.#runner)
 		if (totals !== undefined) this.totals = totals
@@ -213,15 +208,6 @@ export class SqlModel implements JointModel {
 		return this.#runner.driver
 	}
 
-	/**
-	 * This model, each of whose transactions begins with a statement of `setup`. The same for the same key, so that reads
-	 * are batched with those of equal sessions, and only with them.
-	 */
-	protected inSession(key: string, setup: () => SessionSetup): SqlModel {
-		this.#sessions ??= new SessionModels()
-		return this.#sessions.of(key, () => modelBy(this.#runner.inSession(setup()), this.#live))
-	}
-
 	/** In a transaction, so that a record isn't stored if reading it fails. */
 	#insertAndRead(values: Values, plan: Plan): Promise<Created> {
 		return this.#inTransaction(async (runner) => {
@@ -319,7 +305,7 @@ export class SqlModel implements JointModel {
 		if (row === undefined) return 'missing'
 		if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'
 		// A session is there for policies, so most likely it was one.
-		if (skipsSilently) throw new ModelError(this[SESSION] !== undefined ? 'forbidden' : 'refused')
+		if (skipsSilently) throw new ModelError(this.#runner.session !== undefined ? 'forbidden' : 'refused')
 		return 'stale'
 	}
 
