@@ -25,7 +25,7 @@ import { ModelError } from '../model-error.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
-import { canJoin, JOIN, type JointModel, RUNNER, withinOf } from './joint.ts'
+import { canJoin, JOIN, RUNNER, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
@@ -46,7 +46,7 @@ import {
 } from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
-export class SqlModel implements JointModel {
+export class SqlModel implements Model {
 	readonly name: string
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
