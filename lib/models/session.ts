@@ -15,7 +15,11 @@ export interface DatabaseSession {
 
 /** A model that can run its statements in a session. */
 export interface SessionModel extends Model {
-	/** The same records, as the session's role and settings show them. @throws TypeError as {@link readSession} */
+	/**
+	 * The same records, as the session's role and settings show them.
+	 *
+	 * @throws TypeError for unknown members, names that can't be roles or settings, and values that are no texts
+	 */
 	withSession(session: DatabaseSession): Model
 }
 

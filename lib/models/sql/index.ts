@@ -1,6 +1,7 @@
 /** Public names of `verbena/sql`, for writing a model of another SQL database. */
 
 export { RawJson } from '../../wire/raw-json.ts'
+export type { Span } from '../totals/time-zone.ts'
 export {
 	countRead,
 	type Dialect,

@@ -101,10 +101,13 @@ function readJson({ rows }: Rows, { maxBytes }: TotalsQuery): Totaled {
 
 /** What the statement of {@link writeTotals} consists of. `ref` is a column of the inner select. */
 export interface TotalsWords {
+	/** Writes the value that records are grouped by. */
 	key(sql: Sql, key: KeyColumn): void
+	/** The aggregate of a total. */
 	total(total: TotalColumn): string
 	/** JSON as a text, never null. */
 	keyJson(key: KeyColumn, ref: string): string
+	/** The same for a total. */
 	totalJson(total: TotalColumn, ref: string): string
 	/** Writes a value that a total is compared with, except `min` and `max`. */
 	operand(sql: Sql, total: TotalColumn, value: Value): void
@@ -185,6 +188,7 @@ export function writeGroups(
 	if (keys.length > 0) sql.add(` group by ${keys.map((_, at) => at + 1).join(', ')}`)
 }
 
+/** Whether a total is one of the values, `min` or `max`, and so has its field's type. */
 export function isExtreme(
 	total: TotalColumn,
 ): total is Extract<TotalColumn, { readonly column: Column }> & { readonly op: 'min' | 'max' } {
