@@ -1,7 +1,8 @@
 /**
  * The last step of `npm run build`: of the declarations that tsc has written for each file of `lib/`, what the subpaths
  * show is put into two files, one for browsers (`verbena/client`) and one for all else, each subpath naming its own. Beside
- * them go the sources of the classes and functions that are shown, to which "go to definition" leads; and the programs lose comments, which stand in these two.
+ * them go the sources of the classes and functions that are shown, to which "go to definition" leads; and the
+ * programs lose comments, which stand in these two, and white space.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -32,15 +33,9 @@ function write(name: string, { text, map }: Chunk): void {
 	writeFileSync(join(DIST, `${name}.d.ts.map`), JSON.stringify({ ...map, file: `${name}.d.ts` }))
 }
 
-/** Without those that esbuild keeps within classes, which stand in the declarations, and its own of files; by tabs. */
+/** Without comments and white space, in short lines: names and places in a stack trace are still of use. */
 function shortened(code: string): string {
-	return code
-		.replaceAll(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/\n|^[ \t]*\/\/ .*\n/gm, '')
-		.replaceAll(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2))
-}
-
-function minified(code: string): string {
-	return transformSync(code, { minify: true, legalComments: 'none' }).code
+	return transformSync(code, { minifyWhitespace: true, lineLimit: 120, legalComments: 'none' }).code
 }
 
 const modules = readModules()
@@ -72,11 +67,7 @@ for (const name of sources) {
 }
 for (const name of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
 	if (!name.endsWith('.js')) continue
-	const code = readFileSync(join(DIST, name), 'utf8')
-	const bare = shortened(code)
-	// A text that looked like a comment would be another one.
-	if (minified(bare) !== minified(code)) throw new Error(`${name} is another program when it is shortened`)
-	writeFileSync(join(DIST, name), bare)
+	writeFileSync(join(DIST, name), shortened(readFileSync(join(DIST, name), 'utf8')))
 }
 // Folders of modules that only had declarations.
 for (const entry of readdirSync(DIST, { withFileTypes: true, recursive: true }).reverse())
