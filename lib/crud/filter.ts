@@ -3,6 +3,7 @@
  * Called by `list-query.ts`.
  */
 
+import { isPlain } from '../base/options.ts'
 import type { Comparison, Condition } from '../models/model.ts'
 import { badQuery, unknownName } from './bad-query.ts'
 import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './comparison.ts'
@@ -58,12 +59,13 @@ export function filterCondition(
 	within: Within = OUTERMOST,
 ): Condition {
 	const { place, depth, links, reader } = within
-	if (typeof filter !== 'object' || filter === null || Array.isArray(filter))
+	// In a scope, a promise or a Map would have no entries, and so match all records.
+	if (!isPlain(filter))
 		throw badQuery(place, 'object', 'must be an object, such as {"field":value} or {"or":[…]}')
 	if (depth > MAX_DEPTH)
 		throw badQuery(place, 'max', `is nested too deeply: at most ${MAX_DEPTH} levels are allowed`)
 	const terms = new RelatedTerms(links, reader)
-	for (const [name, given] of Object.entries(filter)) {
+	for (const [name, given] of Object.entries(filter) as [string, unknown][]) {
 		const at = `${place}.${name}`
 		const inner = { place: at, depth: depth + 1, links, reader }
 		const relation = reader.fieldsOf(plan).has(name) ? undefined : joined(plan, name)

@@ -97,8 +97,9 @@ function leadsFurther({ relations }: CrudPlan, name: string): boolean {
 }
 
 function valuesOf({ field }: CrudField, given: unknown, place: string): readonly Value[] {
-	const values = Array.isArray(given) ? given : [given]
-	return values.map((one) => givenValue(place, field, one))
+	const values: unknown[] = Array.isArray(given) ? given : [given]
+	// Not map, which skips what a sparse array lacks.
+	return Array.from(values, (one) => givenValue(place, field, one))
 }
 
 /** The condition of a scope in all words of a filter, on all fields. @throws TypeError where a filter would be 400 */

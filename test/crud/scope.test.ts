@@ -144,10 +144,16 @@ describe('crud/scope', (test) => {
 		[{ and: [undefined] }, /scope\(\)\.and\.0 must be an object/],
 		[{ or: [{ owner: undefined }, { state: 'public' }] }, /scope\(\)\.or\.0\.owner is undefined/],
 		[{ not: { owner: undefined } }, /scope\(\)\.not\.owner is undefined/],
+		[{ or: [Promise.resolve({ owner: 'ann' })] }, /scope\(\)\.or\.0 must be an object/],
+		[{ and: [{ owner: 'ann' }, Promise.resolve({})] }, /scope\(\)\.and\.1 must be an object/],
+		[{ not: new Map([['owner', 'ann']]) }, /scope\(\)\.not must be an object/],
+		[{ or: [Object.create({ owner: 'ann' })] }, /scope\(\)\.or\.0 must be an object/],
+		[{ or: [new Date(0)] }, /scope\(\)\.or\.0 must be an object/],
+		[{ body: Object.assign(new Array(2), { 1: 'x' }) }, /scope\(\)\.body is undefined/],
 		[{ or: [{ ownr: 'ann' }] }, /scope\(\)\.or\.0\.ownr is not a field to filter by: use one of id, title/],
 	]
 	for (const [scope, message] of wrong) {
-		test(`the scope ${JSON.stringify(scope)} is an error`, async () => {
+		test(`the scope ${inspect(scope)} is an error`, async () => {
 			const asked = scoped(scope)
 			const reply = await asked.ask('/article')
 			assert.is(reply.status, 500)
