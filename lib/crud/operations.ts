@@ -112,7 +112,6 @@ function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined
 export async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
-	if (query.isDeleted === true) await checkRestore(view, exchange)
 	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
 	beginState(view, { selection: query.selection, include: NO_INCLUDE })
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
@@ -167,7 +166,7 @@ export function givenId(view: CrudView, segment: unknown, exchange: Exchange, be
 export async function readAnswer(view: CrudView, given: unknown, exchange: Exchange): Promise<unknown> {
 	const { plan } = view[FACTS]
 	const id = checkedId(view, given)
-	if (beginRecordState(view, exchange).isDeleted) await checkRestore(view, exchange)
+	beginRecordState(view, exchange)
 	const answer = await translateModelErrors(view, 'read', () => view.read(id))
 	if (answer === null || answer === undefined) throw new RestError('not_found')
 	if (plan.version !== undefined && hasEtag(view) && isNotModified(view, exchange.headers, answer))
@@ -258,12 +257,6 @@ function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
 	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange)
 	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
 	return beginState(view, { selection, include, isDeleted })
-}
-
-/** Deleted records are read by those who may restore them. @throws RestError `unauthorized` or `forbidden` */
-function checkRestore(view: CrudView, exchange: Exchange): Promise<void> {
-	const { handler, plan } = view[FACTS]
-	return relatedAccess(exchange).check({ handler, to: plan, operation: 'restore' })
 }
 
 const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const

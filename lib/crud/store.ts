@@ -5,6 +5,7 @@
  * read the scope and checked the values.
  */
 import { NOT_FOUND } from '../base/error.ts'
+import { exchangeOf } from '../handler/view.ts'
 import type { Listed, Model, Selection } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
 import type { PageMeta } from '../wire/list.ts'
@@ -16,6 +17,7 @@ import { restErrorOf } from './model-errors.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
+import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
@@ -98,6 +100,7 @@ export async function translateModelErrors<T>(
 
 export async function listRecords(view: CrudView, query: CrudQuery): Promise<CrudPage> {
 	const { plan } = view[FACTS]
+	if (query.isDeleted === true) await checkRestore(view)
 	const resolved = resolveScope(view, 'list', query.isDeleted)
 	const scope = resolved instanceof Promise ? await resolved : resolved
 	const isScoped = scope !== EVERYTHING
@@ -157,8 +160,16 @@ async function readPage(
 
 export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
 	const key = checkedId(view, id)
-	const scope = resolveScope(view, 'read', view[STATE].isDeleted)
+	const { isDeleted } = view[STATE]
+	if (isDeleted) await checkRestore(view)
+	const scope = resolveScope(view, 'read', isDeleted)
 	return readWithin(view, key, scope instanceof Promise ? await scope : scope)
+}
+
+/** Deleted records are read by those who may restore them. @throws RestError `unauthorized` or `forbidden` */
+function checkRestore(view: CrudView): Promise<void> {
+	const { handler, plan } = view[FACTS]
+	return relatedAccess(exchangeOf(view, 'restore')).check({ handler, to: plan, operation: 'restore' })
 }
 
 /** Reads a record for another operation, within the scope of that operation. */

@@ -84,12 +84,17 @@ describe('crud/stamps', (test) => {
 	test('who may not restore may not read what is deleted', async () => {
 		class Notes extends CrudHandler {
 			override access = { restore: 'user', '*': 'anyone' } as const
+			get_all() {
+				return this.list(this.listQuery())
+			}
 		}
 		const asked = asking({ note: new Notes(noteModel(), OPTIONS) }, { authenticator })
 		assert.is((await asked.ask('DELETE /note/1')).status, 200)
 		for (const request of [
 			'/note?deleted=only',
 			'/note/1?deleted=only',
+			'/note/all?deleted=only',
+			'/note/all?deleted=only&limit=0',
 			'QUERY /note',
 			'POST /note/1/restore',
 		]) {
