@@ -42,11 +42,13 @@ export function resolveScope(
 	const all = isDeleted ? scopeOfDeleted(plan, true) : living
 	const within = view[WITHIN]
 	const limits = within === undefined ? all : both(all, within)
-	return isScoped ? ownScope(view, operation).then((own) => both(own, limits)) : limits
+	return isScoped ? ownScope(view, operation, isDeleted).then((own) => both(own, limits)) : limits
 }
 
-async function ownScope(view: CrudView, operation: CrudOperation): Promise<Scope> {
-	return readScope(view[FACTS].plan, await view.scope(operation))
+async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
+	const own = readScope(view[FACTS].plan, await view.scope(operation))
+	// A record that was public must not stay so: once it is deleted, it is read by those who may restore it.
+	return isDeleted && operation !== 'restore' ? both(own, await ownScope(view, 'restore')) : own
 }
 
 /**

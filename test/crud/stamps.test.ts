@@ -1,6 +1,14 @@
 /** The options `touch` and `softDelete`: what is refused at the start, who may see deleted records, models without NOW. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, MemoryModel, type Model, type User } from '../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudOperation,
+	type CrudOptions,
+	type CrudScope,
+	MemoryModel,
+	type Model,
+	type User,
+} from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { Passing } from '../testing/broken-models.ts'
@@ -102,6 +110,21 @@ describe('crud/stamps', (test) => {
 			assert.is((await asked.ask(request, more)).status, 401, request)
 			assert.is((await asked.ask(request, { headers: { user: 'ann' }, ...more })).status, 200, request)
 		}
+	})
+
+	test('of deleted records, each client reads those that are within its scope of restore', async () => {
+		class Notes extends CrudHandler {
+			override scope(operation: CrudOperation): CrudScope {
+				return operation === 'list' || operation === 'read' ? {} : { title: this.user?.id ?? null }
+			}
+		}
+		const asked = asking({ note: new Notes(noteModel(), OPTIONS) }, { authenticator })
+		const [owner, other] = ['a', 'b'].map((user) => ({ headers: { user } }))
+		assert.is((await asked.ask('DELETE /note/1', owner)).status, 200)
+		assert.is((await asked.ask('/note/1?deleted=only', other)).status, 404)
+		assert.match(await asked.said('/note?deleted=only&count=exact', other), /"data":\[\].*"total":0/)
+		assert.is((await asked.ask('/note/1?deleted=only', owner)).status, 200)
+		assert.match(await asked.said('/note?deleted=only&count=exact', owner), /"total":1/)
 	})
 
 	test('a model that does not take NOW gets the time of this process', async () => {
