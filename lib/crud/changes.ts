@@ -29,6 +29,7 @@ import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import {
 	checkedId,
 	type GivenValues,
+	mayRestore,
 	modelId,
 	readCompleted,
 	recordRelated,
@@ -256,20 +257,27 @@ function translateWriteErrors<T>(
 	scope: Scope,
 	written: Changes,
 ): Promise<T> {
-	const { plan, living } = view[FACTS]
 	const runAndLook = async (): Promise<T> => {
 		try {
 			return await run()
 		} catch (error) {
-			const deleted = inTheWay(plan, error, written)
-			if (deleted === undefined) throw error
-			const own = scope.where === living.where ? undefined : await resolveScope(view, 'restore', true)
-			const model = await modelOf(view)
-			const isDeleted = (await model.count(allOf(deleted, own?.where))) > 0
-			throw isDeleted && error instanceof ModelError ? takenByDeleted(error) : error
+			if (!(error instanceof ModelError) || error.kind !== 'unique') throw error
+			throw (await isOnlyDeleted(view, error, written)) ? takenByDeleted(error) : error
 		}
 	}
 	return translateModelErrors(view, operation, runAndLook, scope, written)
+}
+
+/** Whether a conflict is only with a deleted record, which the client could restore. */
+async function isOnlyDeleted(view: CrudView, conflict: ModelError, written: Changes): Promise<boolean> {
+	const { living } = view[FACTS].plan
+	const same = living && inTheWay(conflict, written)
+	if (same === undefined || !(await mayRestore(view))) return false
+	const model = await modelOf(view)
+	const { where } = await resolveScope(view, 'restore', true)
+	if ((await model.count(allOf(same, where))) === 0) return false
+	// A unique index of the records that aren't deleted doesn't have the deleted ones.
+	return (await model.count(allOf(same, living))) === 0
 }
 
 /**

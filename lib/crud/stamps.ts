@@ -54,24 +54,21 @@ export function deletion(stamped: Stamped, isRestored = false): Changes | undefi
 }
 
 /**
- * The condition on deleted records that have the same values as a record that conflicts with others; `undefined` if there can
- * be none.
+ * The condition on the records that a write conflicts with; `undefined` if the store hasn't said in which values.
  *
  * @param written the values that were to be stored
  */
 export function inTheWay(
-	{ softDelete }: Stamps,
-	error: unknown,
+	{ fields }: ModelError,
 	written: Readonly<Record<string, unknown>>,
 ): Condition | undefined {
-	if (softDelete === undefined || !(error instanceof ModelError) || error.kind !== 'unique') return undefined
-	const terms: Condition[] = [{ op: 'null', field: softDelete.field.name, value: false }]
-	for (const field of error.fields) {
+	const terms: Condition[] = []
+	for (const field of fields) {
 		const value = written[field]
 		if (value === undefined || value === null || typeof value === 'symbol') return undefined
 		terms.push({ op: 'eq', field, value: value as Exclude<Value, null> }) // a checked value, as the model takes it
 	}
-	return error.fields.length === 0 ? undefined : { op: 'and', terms }
+	return terms.length === 0 ? undefined : { op: 'and', terms }
 }
 
 /** The cause of a conflict with a record that is only marked as deleted. */

@@ -169,9 +169,17 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 }
 
 /** Deleted records are read by those who may restore them. @throws RestError `unauthorized` or `forbidden` */
-function checkRestore(view: CrudView): Promise<void> {
+async function checkRestore(view: CrudView): Promise<void> {
 	const { handler, plan } = view[FACTS]
-	return relatedAccess(exchangeOf(view, 'restore')).check({ handler, to: plan, operation: 'restore' })
+	await relatedAccess(exchangeOf(view, 'restore')).check({ handler, to: plan, operation: 'restore' })
+}
+
+/** Whether deleted records may be read and restored; false outside of a request. */
+export function mayRestore(view: CrudView): Promise<boolean> {
+	return checkRestore(view).then(
+		() => true,
+		() => false,
+	)
 }
 
 /** Reads a record for another operation, within the scope of that operation. */

@@ -6,14 +6,17 @@ import {
 	type CrudOptions,
 	type CrudScope,
 	MemoryModel,
+	type MemoryModelOptions,
 	type Model,
 	type User,
 } from '../../lib/index.ts'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 import { Passing } from '../testing/broken-models.ts'
 
-function noteModel(): MemoryModel {
+function noteModel(more: Partial<MemoryModelOptions> = {}): MemoryModel {
 	return new MemoryModel('note', {
 		key: 'id',
 		fields: {
@@ -25,6 +28,7 @@ function noteModel(): MemoryModel {
 			day: { type: 'date', nullable: true },
 		},
 		rows: [{ title: 'a', touched: '2026-01-01T00:00:00Z' }],
+		...more,
 	})
 }
 
@@ -125,6 +129,46 @@ describe('crud/stamps', (test) => {
 		assert.match(await asked.said('/note?deleted=only&count=exact', other), /"data":\[\].*"total":0/)
 		assert.is((await asked.ask('/note/1?deleted=only', owner)).status, 200)
 		assert.match(await asked.said('/note?deleted=only&count=exact', owner), /"total":1/)
+	})
+
+	test('a conflict with a deleted record says so only to who may restore it', async () => {
+		class Notes extends CrudHandler {
+			override access = { restore: 'user', '*': 'anyone' } as const
+			override scope(operation: CrudOperation): CrudScope {
+				return operation === 'restore' ? { title: this.user?.id ?? null } : {}
+			}
+		}
+		const rows = [{ id: 1, title: 'a', touched: new Date(0), deleted: new Date(0) }]
+		const model = noteModel({ unique: [['title']], rows })
+		const conflictOf = async (handler: CrudHandler, user?: string) => {
+			const headers = user === undefined ? {} : { user }
+			const said = await asking({ note: handler }, { authenticator }).said('POST /note', {
+				body: { title: 'a' },
+				headers,
+			})
+			return /"error":"([^"]*)"/.exec(said)?.[1]
+		}
+		assert.is(await conflictOf(new Notes(model, OPTIONS)), 'title is taken by another record')
+		assert.is(await conflictOf(new Notes(model, OPTIONS), 'b'), 'title is taken by another record')
+		assert.is(await conflictOf(new Notes(model, OPTIONS), 'a'), 'title is taken by a deleted record')
+		const lasting = { ...OPTIONS, allow: ['create', 'remove'] } as const
+		assert.is(await conflictOf(new CrudHandler(model, lasting)), 'title is taken by another record')
+	})
+
+	test('where deleted records leave the unique index, a conflict is with the one that is not deleted', async () => {
+		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
+		try {
+			database.exec(`
+				create table note (id integer primary key, title text not null, deleted datetime);
+				create unique index title on note (title) where deleted is null;
+				insert into note (title, deleted) values ('a', '2026-01-01 00:00:00'), ('a', null)`)
+			const { touch: _, ...options } = { ...OPTIONS, visible: ['id', 'title', 'deleted'] }
+			const note = new CrudHandler(await SqliteModel.open(database, 'note'), options)
+			const said = await asking({ note }).said('POST /note', { body: { title: 'a' } })
+			assert.match(said, /^409 .*"title is taken by another record"/)
+		} finally {
+			database.close()
+		}
 	})
 
 	test('a model that does not take NOW gets the time of this process', async () => {
