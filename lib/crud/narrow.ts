@@ -84,7 +84,8 @@ export function readLimits({ owner, fields }: CrudPlan, given: unknown): FieldLi
 				throw new TypeError(
 					`${place}.${option} names ${String(name)}, which is not a field${nearest(String(name), fields.keys())}`,
 				)
-		return new Set(listed.sort())
+		// Sorted, so that the same fields have the same key; a copy, because the list may be a shared or frozen one.
+		return new Set([...listed].sort())
 	}
 	return { hidden: named('hidden'), readOnly: named('readOnly') }
 }

@@ -281,6 +281,18 @@ describe('crud/fields', (test) => {
 		assert.not.match(said, MARKER)
 	})
 
+	test('the lists may be frozen, and are left as they are', async () => {
+		const limits = { hidden: Object.freeze(['salary', 'name']), readOnly: ['version', 'role'] }
+		class Frozen extends CrudHandler {
+			override fields() {
+				return limits
+			}
+		}
+		const one = asking({ person: new Frozen(models().person, { visible: ['id', 'name', 'salary'] }) })
+		assert.match(await one.said('/person/1'), /^200 .*"data":\{"id":1\}/)
+		assert.equal(limits.readOnly, ['version', 'role'])
+	})
+
 	const wrong: [unknown, RegExp][] = [
 		[undefined, /^People\.fields\(\) must return an object/],
 		[['salary'], /^People\.fields\(\) must return an object/],
