@@ -18,14 +18,22 @@ export interface CrudFieldLimits {
 	readonly readOnly?: readonly string[]
 }
 
-/** The handlers with `fields()` that a request may be about: this one, and those behind its relations. */
-export function narrowing(base: CrudFacts, { queryText, method }: Exchange): readonly CrudFacts[] {
-	const isAlone = queryText === '' && method !== 'QUERY'
-	const behind = base.plan.relations.size === 0 || isAlone ? NONE : handlersBehind(base.plan)
-	return base.isNarrowed ? [base, ...behind.filter((one) => one !== base)] : behind
+/** A handler with `fields()` that a request may be about. */
+export interface Narrowing {
+	readonly facts: CrudFacts
+	/** The relations that lead to it; `undefined` for the handler that is asked itself. */
+	readonly relations: readonly Relation[] | undefined
 }
 
-const NONE: readonly CrudFacts[] = []
+/** The handlers with `fields()` that a request may be about: this one, and those behind its relations. */
+export function narrowing(base: CrudFacts, { queryText, method }: Exchange): readonly Narrowing[] {
+	const isAlone = queryText === '' && method !== 'QUERY'
+	const behind = base.plan.relations.size === 0 || isAlone ? NONE : handlersBehind(base.plan)
+	if (!base.isNarrowed) return behind
+	return [{ facts: base, relations: undefined }, ...behind.filter(({ facts }) => facts !== base)]
+}
+
+const NONE: readonly Narrowing[] = []
 
 /** The facts of a handler without what the limits hide, of itself and of the handlers behind its relations. */
 export function narrowedFacts(base: CrudFacts, limits: ReadonlyMap<CrudPlan, FieldLimits>): CrudFacts {
@@ -46,19 +54,19 @@ function factsOf(base: CrudFacts, plan: CrudPlan): CrudFacts {
 const BEHIND: unique symbol = Symbol('verbena.narrowedBehind')
 
 /** The handlers with `fields()` that a request may reach through relations. */
-function handlersBehind(plan: CrudPlan): readonly CrudFacts[] {
+function handlersBehind(plan: CrudPlan): readonly Narrowing[] {
 	return attached(plan, BEHIND, () => {
-		const found = new Set<CrudFacts>()
+		const found = new Map<CrudFacts, Set<Relation>>()
 		const follow = ({ relations }: CrudPlan, depth: number): void => {
 			if (depth === 0) return
-			for (const { handler, to } of relations.values()) {
-				const facts = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
-				if (facts.isNarrowed) found.add(facts)
-				follow(to, depth - 1)
+			for (const relation of relations.values()) {
+				const facts = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+				if (facts.isNarrowed) found.set(facts, (found.get(facts) ?? new Set()).add(relation))
+				follow(relation.to, depth - 1)
 			}
 		}
 		follow(plan, plan.includeDepth)
-		return [...found]
+		return Array.from(found, ([facts, relations]) => ({ facts, relations: [...relations] }))
 	})
 }
 
@@ -123,7 +131,7 @@ function narrowedPlan(
 	return narrowed
 }
 
-const NO_LIMITS: FieldLimits = { hidden: new Set(), readOnly: new Set() }
+export const NO_LIMITS: FieldLimits = { hidden: new Set(), readOnly: new Set() }
 
 function narrowedRelation(
 	relation: Relation,

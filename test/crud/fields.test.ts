@@ -281,6 +281,41 @@ describe('crud/fields', (test) => {
 		assert.not.match(said, MARKER)
 	})
 
+	test('is not asked of a handler that the client may not use', async () => {
+		const { team, person } = models()
+		class Guarded extends CrudHandler {
+			override access = { create: 'anyone', '*': 'user' } as const
+			override fields() {
+				if (this.user === null) asked++
+				return this.can('salaries') ? {} : { hidden: ['salary'] }
+			}
+		}
+		const options = { visible: 'all', creatable: ['name', 'teamId', 'salary'] } as const
+		const people = new Guarded(person, { ...options, allow: ['list', 'read', 'create'] })
+		const teams = new CrudHandler(team, { visible: 'all', relations: { people: { to: people } } })
+		const one = asking({ person: people, team: teams }, { authenticator, acl })
+		asked = 0
+		for (const url of ['/team?limit=1', '/team/1?fields=name'])
+			assert.is((await one.ask(url)).status, 200, url)
+		for (const query of [
+			'include=people',
+			'fields=people.salary',
+			'filter={"people":{"some":{"salary":"x"}}}',
+			'people.salary=x',
+		])
+			assert.is((await one.ask(`/team?${query}`)).status, 401, query)
+		const body = { filter: { people: { some: { salary: 'x' } } } }
+		assert.is((await one.ask('QUERY /team', { body })).status, 401)
+		assert.is(asked, 0)
+		// Creating is allowed, and its answer has what is left for the client.
+		const made = await one.said('POST /team/1/people?fields=name', { body: { name: 'New', version: 1 } })
+		assert.match(made, /^201 .*"data":\{"name":"New"\}/)
+		assert.match(await one.said('POST /team/1/people?fields=salary', { body: { name: 'New' } }), /^400 /)
+		assert.is((await one.ask('/team?include=people', { headers: { user: 'bob' } })).status, 200)
+		const said = await one.said('/team?fields=people.salary', { headers: { user: 'bob' } })
+		assert.match(said, /^400 .*may only name id, name, teamId, role, version/)
+	})
+
 	test('the lists may be frozen, and are left as they are', async () => {
 		const limits = { hidden: Object.freeze(['salary', 'name']), readOnly: ['version', 'role'] }
 		class Frozen extends CrudHandler {

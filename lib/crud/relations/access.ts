@@ -13,7 +13,14 @@ import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
 import { exchangeOf, viewConstructor } from '../../handler/view.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
 import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
-import { type FieldLimits, narrowedFacts, narrowing, readLimits } from '../narrow.ts'
+import {
+	type FieldLimits,
+	type Narrowing,
+	NO_LIMITS,
+	narrowedFacts,
+	narrowing,
+	readLimits,
+} from '../narrow.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { both, readScope, type Scope } from '../scope.ts'
@@ -81,17 +88,34 @@ export class RelatedAccess {
 		return all.length === 0 ? base : memo(this.#facts, base, () => this.#narrowed(base, all, own))
 	}
 
-	async #narrowed(base: CrudFacts, all: readonly CrudFacts[], own?: CrudView): Promise<CrudFacts> {
+	async #narrowed(base: CrudFacts, all: readonly Narrowing[], own?: CrudView): Promise<CrudFacts> {
 		const limits = new Map<CrudPlan, FieldLimits>()
-		for (const { handler, plan } of all) {
+		for (const { facts, relations } of all) {
+			const { handler, plan } = facts
 			const ask = async () => {
 				const isOwn = own !== undefined && plan === base.plan
 				const view = isOwn ? own : await this.#view({ handler, to: plan, operation: 'read' })
 				return readLimits(plan, await view.fields())
 			}
-			limits.set(plan, await memo(this.#limits, plan, ask))
+			const isUsable = relations === undefined || (await this.#mayUseAny(relations))
+			limits.set(plan, isUsable ? await memo(this.#limits, plan, ask) : NO_LIMITS)
 		}
 		return narrowedFacts(base, limits)
+	}
+
+	/**
+	 * Whether the client may use one of these relations. Where it may not, `fields()` isn't asked: it may rely on a user. A
+	 * query that leads through such a relation is refused by `check`, whatever fields it names.
+	 */
+	async #mayUseAny(relations: readonly Relation[]): Promise<boolean> {
+		for (const relation of relations) {
+			const isAllowed = await this.check(relation).then(
+				() => true,
+				() => false,
+			)
+			if (isAllowed) return true
+		}
+		return false
 	}
 
 	/**
