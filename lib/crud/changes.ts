@@ -52,7 +52,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const { plan } = view[FACTS]
 	const { version } = plan
 	const values = withoutDefaults(given)
-	const scoped = scope === EVERYTHING ? values : withScope(values, scope)
+	const scoped = scope === EVERYTHING ? values : withScope(values, scope, plan)
 	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
 	const versioned = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
 	const all = plan.touch === undefined ? versioned : touched(plan, versioned)
@@ -129,7 +129,7 @@ export async function changeWithin(
 	const key = modelId(view, id, scope)
 	const { version } = view[STATE]
 	const { where } = scope
-	refuseLeaving(changes, scope)
+	refuseLeaving(changes, scope, plan)
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {

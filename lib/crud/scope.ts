@@ -1,7 +1,7 @@
 /** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
 import { isRestError, RestError } from '../base/error.ts'
 import { isPlain, nearest } from '../base/options.ts'
-import type { Condition, Value, Values } from '../models/model.ts'
+import type { Changes, Condition, Value, Values } from '../models/model.ts'
 import { GROUPS } from '../wire/list.ts'
 import { allOf, comparison, TermCounter } from './comparison.ts'
 import type { CrudField } from './fields.ts'
@@ -193,7 +193,7 @@ function termCondition(field: string, values: readonly Value[]): Condition {
  *
  * @throws RestError `forbidden` when the record would be outside of the scope
  */
-export function withScope(values: Values, { terms, fixed }: Scope): Values {
+export function withScope(values: Values, { terms, fixed }: Scope, plan: CrudPlan): Values {
 	const all = { ...values }
 	for (const { field, values: allowed } of terms) {
 		const { name } = field.field
@@ -201,7 +201,7 @@ export function withScope(values: Values, { terms, fixed }: Scope): Values {
 	}
 	// All terms, also of the same field: a scope, and the record that new ones are created below.
 	for (const { field, values: allowed } of terms)
-		if (!isAmong(all[field.field.name] ?? null, allowed)) throw outside(field)
+		if (!isAmong(all[field.field.name] ?? null, allowed)) throw outside(field, plan)
 	return all
 }
 
@@ -210,10 +210,10 @@ export function withScope(values: Values, { terms, fixed }: Scope): Values {
  *
  * @throws RestError `forbidden`
  */
-export function refuseLeaving(changes: Readonly<Record<string, unknown>>, { terms }: Scope): void {
+export function refuseLeaving(changes: Changes, { terms }: Scope, plan: CrudPlan): void {
 	for (const { field, values } of terms) {
 		const { name } = field.field
-		if (Object.hasOwn(changes, name) && !isAmong(changes[name], values)) throw outside(field)
+		if (Object.hasOwn(changes, name) && !isAmong(changes[name], values)) throw outside(field, plan)
 	}
 }
 
@@ -221,11 +221,13 @@ function isAmong(value: unknown, allowed: readonly Value[]): boolean {
 	return allowed.some((one) => one === value)
 }
 
-function outside({ name }: CrudField): RestError {
+/** Names the field only if the client may know it. */
+function outside({ name }: CrudField, { visible, creatable, updatable }: CrudPlan): RestError {
+	if (![visible, creatable, updatable].some((fields) => fields.has(name))) return movedOutside()
 	return new RestError('forbidden', `${name} is outside of what you may change`)
 }
 
-/** The error for a record that a write has moved out of its scope; the transaction undoes the write. */
+/** The error for a record that a write would move out of its scope, or has moved: the transaction then undoes it. */
 export function movedOutside(): RestError {
 	return new RestError('forbidden', 'With these values, the record would be outside of what you may change')
 }

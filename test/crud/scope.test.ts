@@ -8,6 +8,7 @@ import {
 	type MemoryModel,
 	type User,
 } from '../../lib/index.ts'
+import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { articleModel, articles, dataOf, idsOf, OPTIONS, refusalOf } from './articles.ts'
 
@@ -198,6 +199,26 @@ describe('crud/scope', (test) => {
 		assert.is(
 			await refusalOf(asked, 'PATCH /article/1', { body: { owner: 'eve' } }),
 			'403 owner is outside of what you may change',
+		)
+	})
+
+	test('a 403 names no field that the client does not know', async () => {
+		class Narrowed extends CrudHandler {
+			override scope() {
+				return { owner: ['ann', 'bob'], body: ['x', 'y'] }
+			}
+			override fields() {
+				return this.request.header('x-hide') === undefined ? {} : { hidden: ['body'] }
+			}
+		}
+		const options = { updatable: ['title', 'owner'], visible: ['id', 'title', 'body'] }
+		const article = new Narrowed(articleModel(), { ...options, allow: ['create'] })
+		const asked = asking({ article })
+		const body = { title: 'A', owner: 'bob' }
+		assert.is(await refusalOf(asked, 'POST /article', { body }), '403 body is outside of what you may change')
+		assert.is(
+			await refusalOf(asked, 'POST /article', { body, headers: { 'x-hide': '1' } }),
+			'403 With these values, the record would be outside of what you may change',
 		)
 	})
 
