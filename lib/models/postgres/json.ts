@@ -200,7 +200,8 @@ export function recordText(
 		sql: jsonText(column, before + ansiQuoted(column.name)),
 	}))
 	const members = [...own, ...related]
-	if (members.length === 0) return `'{}'`
+	// With its type, which array_agg would not guess.
+	if (members.length === 0) return `'{}'::text`
 	const texts = members.map(({ as, sql }, at) => {
 		const name = literal(`${at === 0 ? '{' : ','}${JSON.stringify(as)}:`)
 		return `${name} || ${sql}${at === members.length - 1 ? ` || '}'` : ''}`

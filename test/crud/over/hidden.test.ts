@@ -135,6 +135,46 @@ for (const name of await storesHere()) {
 			}
 		})
 
+		test('hidden by fields(), their values are in no response either, nor in related records', async () => {
+			const all = model.fields.map(({ name }) => name)
+			class Narrowed extends CrudHandler {
+				override fields() {
+					return { hidden: this.request.header('x-none') === undefined ? HIDDEN : all }
+				}
+			}
+			const things: CrudHandler = new Narrowed(model, {
+				...{ ...OPTIONS, visible: 'all', searchable: ['title', 'note', ...HIDDEN] },
+				updatable: [...(OPTIONS.updatable ?? []), ...HIDDEN],
+				relations: {
+					up: { to: () => things, by: 'parent', many: false },
+					down: { to: () => things, many: true },
+				},
+			})
+			const server = createServer({ things }, { logger: { info() {}, warn() {}, error() {} } })
+			const [parent, ...children] = ids
+			for (const id of children)
+				await server.inject(json('PATCH', `/things/${id}`, { parent: Number(parent) }))
+			const related = [
+				...['include=up,down', 'include=down.up', 'fields=id,up.id', 'fields=down.secret', 'sort=up.secret'],
+				...['up.pin=x', 'filter={"down":{"some":{"owner":"x"}}}', 'include={"down":{"sort":"secret"}}'],
+				...[
+					'filter={"down":{"count":2}}&include=down',
+					'include={"down":{"fields":["pin"],"count":"exact"}}',
+				],
+				'include={"down":{"filter":{"secret":{"startsWith":"M"}}}}',
+			].flatMap((query) => [`?${query}`, `/${children[0]}?${query}`, `/${parent}/down?${query}`])
+			const reads = [...related, `/${parent}/down`, `/${children[0]}/up`].flatMap((url) =>
+				[{}, { 'x-none': '1' }].map((headers) => ({ url: `/things${url.replaceAll('"', '%22')}`, headers })),
+			)
+			for (const request of [...reads, ...ids.flatMap(sweep)]) {
+				const said = whole(await server.inject(request))
+				const about = JSON.stringify(request)
+				assert.not.match(said, 'MARKER', `${about}: ${said}`)
+				assert.not.match(said, /^500/, about)
+				if ('x-none' in (request.headers ?? {})) assert.not.match(said, /"(?:id|title|parent)":/, about)
+			}
+		})
+
 		test('querying by them is refused with the same message as an unknown field', async () => {
 			const ways = [
 				...[
