@@ -216,7 +216,7 @@ async function change(
 
 async function restore(view: CrudView, segment: unknown): Promise<unknown> {
 	const exchange = exchangeOf(view, 'restore')
-	const id = checkedId(view, givenId(view, segment, exchange, 1))
+	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'restore', true)
 	state.version = await requiredVersion(view, id, exchange.headers, scope)

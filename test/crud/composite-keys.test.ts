@@ -147,6 +147,27 @@ describe('crud: a key of several fields', (test) => {
 		assert.is(pageOf(first).data.length + pageOf(second).data.length, 5)
 	})
 
+	test('a deleted record is restored by its own route, and by a custom one', async () => {
+		const model = new MemoryModel('seat', {
+			key: ['room', 'seat'],
+			fields: { room: 'text', seat: 'text', gone: { type: 'timestamp', nullable: true } },
+			rows: [
+				{ room: 'a,b', seat: 'restore' },
+				{ room: 'a', seat: 'x' },
+			],
+		})
+		class Seats extends CrudHandler {
+			override customRoutes = { 'POST back/%s': 'restore' }
+		}
+		const options: CrudOptions = { visible: 'all', allow: ['list', 'remove', 'restore'], softDelete: 'gone' }
+		const asked = asking({ seat: new Seats(model, options) })
+		for (const id of ['a%2Cb,restore', 'a,x'])
+			for (const route of [`${id}/restore`, `${id}/restore/`, `back/${id}`]) {
+				assert.is((await asked.ask(`DELETE /seat/${id}`)).status, 200)
+				assert.is((await asked.ask(`POST /seat/${route}`)).status, 200, route)
+			}
+	})
+
 	test('a custom route has the id where its pattern has it', async () => {
 		class Routed extends CrudHandler {
 			override customRoutes = { 'GET %s/full/text': 'read' }
