@@ -92,12 +92,15 @@ export interface CrudView {
 	status(code: number): void
 }
 
-export function stateOf({ selection, include, isDeleted = false }: Requested): RequestState {
+export function stateOf(
+	{ selection, include, isDeleted = false }: Requested,
+	needed: readonly CrudField[] = [],
+): RequestState {
 	return {
 		selection,
 		include,
 		isDeleted,
-		needed: [],
+		needed,
 		version: undefined,
 		createdSegment: undefined,
 		page: undefined,
@@ -106,7 +109,8 @@ export function stateOf({ selection, include, isDeleted = false }: Requested): R
 
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
 export function beginState(view: CrudView, requested: Requested): RequestState {
-	const state = stateOf(requested)
-	Object.defineProperty(view, STATE, { value: state })
+	// A hook may have called `needs()`.
+	const state = stateOf(requested, view[STATE].needed)
+	Object.defineProperty(view, STATE, { value: state, configurable: true })
 	return state
 }

@@ -328,6 +328,31 @@ describe('crud/fields', (test) => {
 		assert.equal(limits.readOnly, ['version', 'role'])
 	})
 
+	for (const [limits, hidden] of [
+		[{}, 'nothing'],
+		[{ hidden: ['name'] }, 'a field'],
+	] as const) {
+		test(`a hook may call needs(), where ${hidden} is hidden`, async () => {
+			class Needing extends CrudHandler {
+				override fields() {
+					return limits
+				}
+				override before() {
+					this.needs('salary')
+				}
+				override async read(id: string) {
+					this.needs('role')
+					const record = await super.read(id)
+					return { ...record.value<object>(), needed: Object.keys(record.needed) }
+				}
+			}
+			const one = asking({ person: new Needing(models().person, { visible: ['id', 'name'] }) })
+			for (const url of ['/person/1', '/person/1?fields=id'])
+				assert.match(await one.said(url), /^200 .*"id":1.*"needed":\["salary","role"\]/)
+			assert.is((await one.ask('/person')).status, 200)
+		})
+	}
+
 	const wrong: [unknown, RegExp][] = [
 		[undefined, /^People\.fields\(\) must return an object/],
 		[['salary'], /^People\.fields\(\) must return an object/],

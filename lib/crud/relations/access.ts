@@ -24,7 +24,7 @@ import {
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { both, readScope, type Scope } from '../scope.ts'
-import { type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
 
 /** The members of a `CrudHandler` that decide who may use it. */
 interface Guarded {
@@ -209,7 +209,10 @@ export class RelatedAccess {
 function withFacts(view: CrudView, facts: CrudFacts): CrudView {
 	// Assignments would fail, because the view's prototype is frozen.
 	Object.defineProperty(view, FACTS, { value: facts, configurable: true })
-	return Object.defineProperty(view, STATE, { value: facts.state, configurable: true })
+	if (Object.isFrozen(view[STATE]))
+		return Object.defineProperty(view, STATE, { value: facts.state, configurable: true })
+	beginState(view, facts.state)
+	return view
 }
 
 function authenticatorOf(
