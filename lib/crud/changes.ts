@@ -136,7 +136,8 @@ export async function changeWithin(
 		const all = plan.touch === undefined ? changes : touched(plan, changes)
 		const ids = { before: key, after: idAfter(plan, key, changes) }
 		const update = (into: Model) => into.update(key, all, selection, { where, version })
-		const run = () => changed(view, { operation, scope, ...ids, mayMove: mayMove(scope, changes) }, update)
+		const move = { ...ids, mayMove: mayMove(plan, scope, changes) }
+		const run = () => changed(view, { operation, scope, ...move }, update)
 		const done = await translateWriteErrors(view, operation, run, scope, changes)
 		return presentRecord(view, key, done, more)
 	}
@@ -183,8 +184,10 @@ async function changed<T extends Found | Absent>(
 }
 
 /** Whether only the store can tell if a record is still within the scope after a change. */
-function mayMove({ isOpen, where }: Scope, changes: Changes): boolean {
-	return isOpen && where !== undefined && dependsOn(where, Object.keys(changes))
+function mayMove({ model, keys }: CrudPlan, { isOpen, where }: Scope, changes: Changes): boolean {
+	if (!isOpen || where === undefined) return false
+	const computed = model.fields.filter((field) => field.generated && !keys.some((key) => key.field === field))
+	return dependsOn(where, [...Object.keys(changes), ...computed.map(({ name }) => name)])
 }
 
 /**

@@ -81,9 +81,11 @@ function addTerms(terms: ScopeTerm[], plan: CrudPlan, given: object, place: stri
 		if (name === 'and' && Array.isArray(value)) {
 			for (const [index, one] of value.entries())
 				if (!isPlain(one) || addTerms(terms, plan, one, `${at}.${index}`)) isOpen = true
-		} else if (field !== undefined && (!isPlain(equal) || field.field.type === 'json'))
+		} else if (field !== undefined && (!isPlain(equal) || field.field.type === 'json')) {
 			terms.push({ field, values: valuesOf(field, equal, at) })
-		else if (field === undefined && !leadsFurther(plan, name))
+			// Its value is known once the record is stored.
+			if (field.field.generated) isOpen = true
+		} else if (field === undefined && !leadsFurther(plan, name))
 			throw new TypeError(`${at} is not a field${nearest(name, plan.fields.keys())}`)
 		else isOpen = true
 	}
@@ -195,12 +197,13 @@ function termCondition(field: string, values: readonly Value[]): Condition {
  */
 export function withScope(values: Values, { terms, fixed }: Scope, plan: CrudPlan): Values {
 	const all = { ...values }
-	for (const { field, values: allowed } of terms) {
+	const settable = terms.filter(({ field }) => !field.field.generated)
+	for (const { field, values: allowed } of settable) {
 		const { name } = field.field
 		if (fixed.has(name)) all[name] = allowed[0] ?? null
 	}
 	// All terms, also of the same field: a scope, and the record that new ones are created below.
-	for (const { field, values: allowed } of terms)
+	for (const { field, values: allowed } of settable)
 		if (!isAmong(all[field.field.name] ?? null, allowed)) throw outside(field, plan)
 	return all
 }
