@@ -81,6 +81,9 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 	}
 }
 
+/** Clients can't give more terms, scopes can. SQLite's parser nests a chain, at most 1,000 deep. */
+const MAX_CHAIN = 100
+
 function writeTerms(
 	sql: Sql,
 	op: 'and' | 'or',
@@ -90,6 +93,13 @@ function writeTerms(
 ): void {
 	if (terms.length === 0) {
 		sql.add(op === 'and' ? '1 = 1' : '1 = 0')
+		return
+	}
+	if (terms.length > MAX_CHAIN) {
+		const size = Math.ceil(terms.length / MAX_CHAIN)
+		const groups: Condition[] = []
+		for (let at = 0; at < terms.length; at += size) groups.push({ op, terms: terms.slice(at, at + size) })
+		writeTerms(sql, op, groups, columns, alias)
 		return
 	}
 	let between = '('

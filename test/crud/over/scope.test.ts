@@ -221,6 +221,31 @@ for (const name of stores) {
 			assert.is((await ask('DELETE', ann[1] ?? '', {})).status, 409)
 		})
 
+		test('a scope may have thousands of terms and values', async () => {
+			const owners = Array.from({ length: 1_500 }, (_, at) => `nobody ${at}`)
+			const terms = owners.map((owner) => ({ owner }))
+			for (const scope of [
+				{ owner: [...owners, 'ann'] },
+				{ or: [...terms, { owner: 'ann' }] },
+				{ and: [...terms.map((term) => ({ not: term })), { owner: 'ann' }] },
+			]) {
+				class Large extends CrudHandler {
+					override scope() {
+						return scope
+					}
+				}
+				const server = createServer({ large: new Large(model, OPTIONS) })
+				const { data } = (await server.inject({ url: '/large?fields=title' })).json() as { data: object[] }
+				assert.equal(data, [{ title: 'a1' }, { title: 'a2' }])
+				const changed = await server.inject({
+					method: 'PATCH',
+					url: `/large/${bob[0]}`,
+					body: { title: 'x' },
+				})
+				assert.is(changed.status, 404)
+			}
+		})
+
 		test('each owner can delete their own records', async () => {
 			assert.is((await as('ann', `DELETE /mine/${ann[0]}`)).status, 200)
 			assert.is((await as('bob', `DELETE /mine/${bob[0]}`)).status, 200)
