@@ -11,7 +11,9 @@ import {
 	DEFAULT,
 	type Field,
 	type Found,
+	type Guard,
 	type Model,
+	type Selection,
 	type Values,
 } from '../models/model.ts'
 import { ModelError } from '../models/model-error.ts'
@@ -215,18 +217,12 @@ export async function removeRecord(view: CrudView, id: unknown): Promise<CrudRec
 	return removeWithin(view, key, await resolveScope(view, 'remove'))
 }
 
-export async function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
+export function removeWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const key = modelId(view, id, scope)
-	const { version } = view[STATE]
-	const more = await recordRelated(view, false)
-	const selection = more?.selection ?? withNeeded(view)
-	const guard = { where: scope.where, version }
 	const marked = deletion(plan)
-	const remove = (into: Model) =>
-		marked === undefined ? into.delete(key, selection, guard) : into.update(key, marked, selection, guard)
-	const run = () => changed(view, { operation: 'remove', scope, before: key }, remove)
-	return presentRecord(view, key, await translateModelErrors(view, 'remove', run, scope), more)
+	return changeGuarded(view, 'remove', id, scope, (into, key, selection, guard) =>
+		marked === undefined ? into.delete(key, selection, guard) : into.update(key, marked, selection, guard),
+	)
 }
 
 export async function restoreRecord(view: CrudView, id: unknown): Promise<CrudRecord> {
@@ -239,13 +235,27 @@ export async function restoreWithin(view: CrudView, id: string, scope: Scope): P
 	const { plan } = view[FACTS]
 	const changes = deletion(plan, true)
 	if (changes === undefined) throw new TypeError(`${plan.owner}.restore() needs the option softDelete`)
+	return changeGuarded(view, 'restore', id, scope, (into, key, selection, guard) =>
+		into.update(key, changes, selection, guard),
+	)
+}
+
+/** Calls `run` for a record within the scope that has the required version, and presents what it returns. */
+async function changeGuarded(
+	view: CrudView,
+	operation: 'remove' | 'restore',
+	id: string,
+	scope: Scope,
+	run: (into: Model, key: string, selection: Selection, guard: Guard) => Promise<Found | Absent>,
+): Promise<CrudRecord> {
 	const key = modelId(view, id, scope)
-	const { version } = view[STATE]
+	const guard = { where: scope.where, version: view[STATE].version }
 	const more = await recordRelated(view, false)
 	const selection = more?.selection ?? withNeeded(view)
-	const restore = (into: Model) => into.update(key, changes, selection, { where: scope.where, version })
-	const run = () => changed(view, { operation: 'restore', scope, after: key }, restore)
-	return presentRecord(view, key, await translateModelErrors(view, 'restore', run, scope), more)
+	const ids = operation === 'remove' ? { before: key } : { after: key }
+	const change = (into: Model) => run(into, key, selection, guard)
+	const changing = () => changed(view, { operation, scope, ...ids }, change)
+	return presentRecord(view, key, await translateModelErrors(view, operation, changing, scope), more)
 }
 
 /**
