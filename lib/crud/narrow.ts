@@ -27,13 +27,21 @@ export interface Narrowing {
 
 /** The handlers with `fields()` that a request may be about: this one, and those behind its relations. */
 export function narrowing(base: CrudFacts, { queryText, method }: Exchange): readonly Narrowing[] {
+	const { own, all } = attached(base, NARROWINGS, () => narrowingsOf(base))
 	const isAlone = queryText === '' && method !== 'QUERY'
-	const behind = base.plan.relations.size === 0 || isAlone ? NONE : handlersBehind(base.plan)
-	if (!base.isNarrowed) return behind
-	return [{ facts: base, relations: undefined }, ...behind.filter(({ facts }) => facts !== base)]
+	return isAlone ? own : all
 }
 
-const NONE: readonly Narrowing[] = []
+const NARROWINGS: unique symbol = Symbol('verbena.narrowings')
+
+function narrowingsOf(base: CrudFacts): {
+	readonly own: readonly Narrowing[]
+	readonly all: readonly Narrowing[]
+} {
+	const own = base.isNarrowed ? [{ facts: base, relations: undefined }] : []
+	const behind = handlersBehind(base.plan)
+	return { own, all: [...own, ...behind.filter(({ facts }) => facts !== base)] }
+}
 
 /** The facts of a handler without what the limits hide, of itself and of the handlers behind its relations. */
 export function narrowedFacts(base: CrudFacts, limits: ReadonlyMap<CrudPlan, FieldLimits>): CrudFacts {
@@ -51,23 +59,19 @@ function factsOf(base: CrudFacts, plan: CrudPlan): CrudFacts {
 	return { ...base, plan, defaultQuery: defaultQuery(plan), state }
 }
 
-const BEHIND: unique symbol = Symbol('verbena.narrowedBehind')
-
 /** The handlers with `fields()` that a request may reach through relations. */
 function handlersBehind(plan: CrudPlan): readonly Narrowing[] {
-	return attached(plan, BEHIND, () => {
-		const found = new Map<CrudFacts, Set<Relation>>()
-		const follow = ({ relations }: CrudPlan, depth: number): void => {
-			if (depth === 0) return
-			for (const relation of relations.values()) {
-				const facts = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
-				if (facts.isNarrowed) found.set(facts, (found.get(facts) ?? new Set()).add(relation))
-				follow(relation.to, depth - 1)
-			}
+	const found = new Map<CrudFacts, Set<Relation>>()
+	const follow = ({ relations }: CrudPlan, depth: number): void => {
+		if (depth === 0) return
+		for (const relation of relations.values()) {
+			const facts = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+			if (facts.isNarrowed) found.set(facts, (found.get(facts) ?? new Set()).add(relation))
+			follow(relation.to, depth - 1)
 		}
-		follow(plan, plan.includeDepth)
-		return Array.from(found, ([facts, relations]) => ({ facts, relations: [...relations] }))
-	})
+	}
+	follow(plan, plan.includeDepth)
+	return Array.from(found, ([facts, relations]) => ({ facts, relations: [...relations] }))
 }
 
 /** The fields that a request doesn't have, and those that it can't write, by their names for clients. */
