@@ -29,6 +29,8 @@ export {
 	type TotalsKey,
 	type TotalsOrder,
 	type TotalsQuery,
+	type Upsert,
+	type Upserted,
 	type Value,
 	type Values,
 	type Within,

@@ -60,12 +60,22 @@ export class ModelError extends Error {
 	readonly fields: readonly string[]
 	/** The error that a rule of the database raised, if one did. */
 	readonly raised: RaisedError | undefined
+	/** Of several records, which one is concerned; `undefined` if there is only one, or the store doesn't say. */
+	readonly index: number | undefined
 
-	constructor(kind: ModelErrorKind, fields: readonly string[] = [], cause?: unknown, raised?: RaisedError) {
+	/** @param index see the property */
+	constructor(
+		kind: ModelErrorKind,
+		fields: readonly string[] = [],
+		cause?: unknown,
+		raised?: RaisedError,
+		index?: number,
+	) {
 		super(`the store refused: ${kind}`, cause === undefined ? undefined : { cause })
 		this.kind = kind
 		this.fields = fields
 		this.raised = raised
+		this.index = index
 	}
 }
 
@@ -76,4 +86,19 @@ export class MissingColumn extends Error {
 	constructor(field: string) {
 		super(`the column ${field} is gone`)
 	}
+}
+
+const ABOUT_RECORDS: ReadonlySet<ModelErrorKind> = new Set<ModelErrorKind>([
+	...(['unique', 'foreign_key', 'not_null', 'check', 'invalid', 'refused'] as const),
+])
+
+/** Whether an error is about a record, and not about the store. */
+export function isAboutRecord(error: unknown): error is ModelError {
+	return error instanceof ModelError && ABOUT_RECORDS.has(error.kind)
+}
+
+/** The error of one record among several; any other error as it is. */
+export function errorAt(error: unknown, index: number): unknown {
+	if (!isAboutRecord(error)) return error
+	return new ModelError(error.kind, error.fields, error.cause ?? error, error.raised, index)
 }

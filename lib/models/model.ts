@@ -160,6 +160,24 @@ export interface Created extends Found {
 	readonly id: string
 }
 
+/** A record to create, or to change if there is one with the same values. */
+export interface Upsert {
+	/** The values of a new record; of `on`, none is null. */
+	readonly values: Values
+	/** The fields that both records have in common: those of a list in `Model.unique`, in any order. */
+	readonly on: readonly string[]
+	/** The new values of an existing record; neither of `on` nor of the key. With none, it stays as it is. */
+	readonly changes: Changes
+	/** An existing record that doesn't match is neither changed nor returned: fails as `unique`. */
+	readonly where: Condition | undefined
+}
+
+/** The record of an upsert. */
+export interface Upserted extends Created {
+	/** Whether it was created. */
+	readonly isNew: boolean
+}
+
 /** Conditions on the record that is changed or deleted. */
 export interface Guard {
 	/** A record that doesn't match is `'missing'`. */
@@ -298,13 +316,15 @@ export interface Model {
 	 * @default there are none
 	 */
 	totals?(query: TotalsQuery): Promise<Totaled>
+	/** The fields of each unique constraint, those of the key among them, if `upsert` can use it. @default none */
+	readonly unique?: readonly (readonly string[])[]
+	/** Creates several records, all or none, in the order given. @throws ModelError with the `index` of a refused record */
+	createMany?(values: readonly Values[], selection: Selection): Promise<readonly Created[]>
+	/** Creates a record, or changes the one with the same values, atomically. @throws TypeError if `on` isn't in `unique` */
+	upsert?(upsert: Upsert, selection: Selection): Promise<Upserted>
 	/** Whether one transaction can have both models; if either is in one already, both must be. @default only itself */
 	transactsWith?(other: Model): boolean
-	/**
-	 * As `transaction`, for several models.
-	 *
-	 * @param others models that this one `transactsWith`
-	 */
+	/** As `transaction`, for this model and `others` that it `transactsWith`. */
 	transactionWith?<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T>
 	/** Translates an error of the store's driver; `undefined` for any other error. @default none is known */
 	failureOf?(error: unknown): ModelError | undefined

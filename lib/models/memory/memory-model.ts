@@ -20,6 +20,8 @@ import type {
 	Selection,
 	Totaled,
 	TotalsQuery,
+	Upsert,
+	Upserted,
 	Values,
 	Within,
 } from '../model.ts'
@@ -30,6 +32,7 @@ import { fieldsOf, type MemoryField } from './declared.ts'
 import { writerOf } from './json.ts'
 import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
+import { insertAll, uniquesOf, upsertRow } from './many.ts'
 import { lockedAll, Mutex } from './mutex.ts'
 import { type Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
@@ -115,6 +118,27 @@ class LayerModel implements Model {
 			if (typeof row === 'string') return row
 			remove(row, this.#store, this.#layer)
 			return this.#found(row, selection)
+		})
+	}
+
+	get unique(): readonly (readonly string[])[] {
+		return uniquesOf(this.#store)
+	}
+
+	createMany(values: readonly Values[], selection: Selection): Promise<readonly Created[]> {
+		return this.#change(() =>
+			insertAll(values, this.#store, this.#layer).map((row) => ({
+				id: row.id,
+				...this.#found(row, selection),
+			})),
+		)
+	}
+
+	upsert(given: Upsert, selection: Selection): Promise<Upserted> {
+		return this.#change(() => {
+			const fits = filterOf(given.where, this.#source)
+			const { row, isNew } = upsertRow(given, selection.version, this.#store, this.#layer, fits)
+			return { id: row.id, ...this.#found(row, selection), isNew }
 		})
 	}
 

@@ -83,7 +83,7 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 }
 
 /** The index entry of a constraint's values; `undefined` if one of them is null, because nulls don't collide. */
-function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
+export function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
 	const parts: string[] = [unique.names.join()]
 	for (const index of unique.indexes) {
 		const [value = null, field] = [values[index], store.fields[index]]

@@ -33,6 +33,8 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		takesReads: `select 1 from ${name} limit 0`,
 		takesChanges: `select 1 from dual where @@global.read_only = 0 and not exists (select 1 from ${name} limit 0)`,
 		insertNothing: ' () values ()',
+		...(returnsInserted ? { rows: { maxValues: 65_535, hasDefaults: true } } : {}),
+		readsSnapshots: true,
 		defaultSchema: schema,
 		foldsNames,
 		quote: quoteName,

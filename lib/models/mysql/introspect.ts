@@ -80,7 +80,16 @@ export async function describe(
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
-	const described = { schema, name, columns, constraints, isView, primary, unique: uniqueKeys(indexes) }
+	const described = {
+		schema,
+		name,
+		columns,
+		constraints,
+		isView,
+		primary,
+		unique: uniqueKeys(indexes),
+		uniques: uniqueColumns(indexes),
+	}
 	if (!isView) return described
 	const [[definition] = []] = await ask(UPDATABLE)
 	const origin = typeof definition === 'string' ? originOf(definition, columns) : undefined
@@ -109,7 +118,7 @@ const COLUMNS = `select column_name, data_type, column_type, is_nullable, column
 const VIEW = `select view_definition from information_schema.views where ${ofTable('')}`
 const UPDATABLE = `${VIEW} and is_updatable = 'YES'`
 
-const INDEXES = `select index_name, column_name, nullable from information_schema.statistics
+const INDEXES = `select index_name, column_name, nullable, sub_part from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
 
 const FOREIGN_KEYS = `select constraint_name, column_name, referenced_table_schema, referenced_table_name,
@@ -163,17 +172,29 @@ function foreignKeys(rows: readonly (readonly unknown[])[]): readonly Constraint
 	})
 }
 
+/** The rows of each unique index. */
+function groupedIndexes(rows: readonly (readonly unknown[])[]): (readonly unknown[])[][] {
+	const groups = new Map<unknown, (readonly unknown[])[]>()
+	for (const row of rows) groups.set(row[0], [...(groups.get(row[0]) ?? []), row])
+	return [...groups.values()]
+}
+
 /**
  * The columns of each unique index that has no nullable column and no expression. An index on a prefix of a text counts
  * too: it is even stricter.
  */
 function uniqueKeys(rows: readonly (readonly unknown[])[]): string[][] {
-	const groups = new Map<unknown, (readonly unknown[])[]>()
-	for (const row of rows) groups.set(row[0], [...(groups.get(row[0]) ?? []), row])
-	return [...groups.values()]
+	return groupedIndexes(rows)
 		.filter((parts) =>
 			parts.every(([, column, nullable]) => typeof column === 'string' && nullable !== 'YES'),
 		)
+		.map((parts) => parts.map(([, column]) => String(column)))
+}
+
+/** The columns of each unique index over whole columns. */
+function uniqueColumns(rows: readonly (readonly unknown[])[]): string[][] {
+	return groupedIndexes(rows)
+		.filter((parts) => parts.every(([, column, , length]) => typeof column === 'string' && length === null))
 		.map((parts) => parts.map(([, column]) => String(column)))
 }
 

@@ -1,19 +1,22 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
-import type { Value } from '../model.ts'
+import type { Value, Values } from '../model.ts'
 import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
 import { exactText, recordSql, recordText, relatedList } from './json.ts'
 import { Lists, readList } from './list.ts'
+
 import { totalsOf } from './totals.ts'
-import { arrayCast, arrayLiteral, arrayOfValues, bound, cast, LOOSE } from './types.ts'
+
+import { arrayCast, arrayLiteral, arrayOfRows, arrayOfValues, bound, cast, LOOSE } from './types.ts'
 
 /**
  * @param throughText whether the driver converts some types itself: see `cast`
  * @param keys the columns of the table's key
+ * @param upserts whether the table takes `on conflict`: it is no view, and has no rules and no triggers
  */
-export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lru): Dialect {
+export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lru, upserts = false): Dialect {
 	const lists = new Lists(lru)
 	const dialect: Dialect = {
 		lru,
@@ -23,6 +26,9 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		skipsSilently: true,
 		takesChanges: `select 1 where current_setting('transaction_read_only') = 'off'`,
 		insertNothing: ' default values',
+		rows: { maxValues: 65_535, hasDefaults: true, write: writeRows },
+		// 0 in a new row. A row that `on conflict` updates was locked by the same transaction before.
+		...(upserts ? { isInserted: `(${ALIAS}.xmax = 0)::int::text` } : {}),
 		quote: ansiQuoted,
 		placeholder: (n, column) => cast(n, column, throughText),
 		bind: bound,
@@ -114,6 +120,29 @@ function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: reado
 	// (122 instead of 62 µs in the database).
 	if (keys.length === 1) sql.add(`${names} = any((select ${arrays[0]})::${keys[0]?.sqlType}[])`)
 	else sql.add(`(${names}) in (select * from unnest(${arrays.join(', ')}))`)
+}
+
+/**
+ * Each column as one array, so that the text, and with it the prepared statement, is the same for any number of rows. The
+ * rows of `unnest` are inserted, and returned, one after the other.
+ */
+function writeRows(
+	sql: Sql,
+	columns: readonly Column[],
+	rows: readonly Values[],
+	also: readonly string[],
+): boolean {
+	const arrays = columns.map((column) => {
+		const values = rows.map((row) => (row[column.name] ?? null) as Value) // none is NOW
+		return arrayOfRows(values, column)
+	})
+	if (arrays.includes(undefined)) return false
+	const casts = columns.map((column, at) => {
+		sql.values.push(arrays[at])
+		return arrayCast(sql.values.length, column)
+	})
+	sql.add(` select ${['*', ...also].join(', ')} from unnest(${casts.join(', ')})`)
+	return true
 }
 
 function writeExactly(sql: Sql, column: Column, alias: string, text: string): void {

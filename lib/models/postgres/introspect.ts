@@ -23,7 +23,7 @@ export function introspect(
 	relation: Relation,
 	catalog: Catalog,
 	bigint: BigintForm,
-): Omit<Table, 'key'> & Keyless {
+): Omit<Table, 'key'> & Keyless & Pick<Relation, 'isPlain'> {
 	const types = new Map(catalog.types.map((type) => [type.oid, type]))
 	const own = catalog.columns.filter(({ table }) => table === relation.oid)
 	const origins = new Map(
@@ -38,6 +38,7 @@ export function introspect(
 		columnFor(column, relation.isView, types, bigint, origins.get(column.number)),
 	)
 	const primary = relation.isView ? undefined : constraints.find(({ kind }) => kind === 'p')
+	const whole = constraints.filter(({ kind, isWhole }) => !relation.isView && /[pu]/.test(kind) && isWhole)
 	const nullable = new Set(columns.filter((column) => column.nullable).map(({ name }) => name))
 	return {
 		schema: relation.schema,
@@ -55,11 +56,10 @@ export function introspect(
 		isView: relation.isView,
 		...(relation.isView ? { isWritable: catalog.writable.includes(relation.oid), base: base?.base } : {}),
 		hasTriggers: relation.hasTriggers,
+		isPlain: relation.isPlain,
+		uniques: whole.filter(({ isDeferrable }) => !isDeferrable).map(columnsOf),
 		primary: primary === undefined ? [] : columnsOf(primary),
-		unique: constraints
-			.filter(({ kind, isWhole }) => !relation.isView && /[pu]/.test(kind) && isWhole)
-			.map(columnsOf)
-			.filter((names) => names.every((name) => !nullable.has(name))),
+		unique: whole.map(columnsOf).filter((names) => names.every((name) => !nullable.has(name))),
 	}
 }
 

@@ -18,7 +18,7 @@ import { SqlModel } from '../sql/sql-model.ts'
 import { LIVE } from '../sql/subject.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
-import { type Relations, readCatalog, readRelations } from './catalog/catalog.ts'
+import { type Relation, type Relations, readCatalog, readRelations } from './catalog/catalog.ts'
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'
@@ -138,7 +138,7 @@ async function open(database: PostgresDatabase, options: OpeningOptions): Promis
 }
 
 function modelOf(
-	table: Table,
+	table: Table & Pick<Relation, 'isPlain'>,
 	{ driver, throughText, relations, lru, timeoutSeconds, bigint }: Opening,
 ): PostgresModel {
 	const float = table.columns.find(({ type, sqlType }) => type === 'float' || /^float\d\[\]$/.test(sqlType))
@@ -150,7 +150,8 @@ function modelOf(
 	const { name, schema, key } = table
 	const columns = columnsOf(table)
 	const keys = key.map((one) => columnOf(columns, one))
-	const dialect = dialectOf(throughText, keys, lru)
+	const upserts = table.isPlain && table.hasTriggers === false
+	const dialect = dialectOf(throughText, keys, lru, upserts)
 	const reopen = async (): Promise<Table> => {
 		const current = await readRelations(driver)
 		const relation = current.relations.find((one) => one.name === name && one.schema === schema)

@@ -227,6 +227,14 @@ export function arrayOfValues(values: readonly Value[], column: Column): string 
 	return `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
 }
 
+/** The values of a column in several rows, as `arrayOfValues`; `undefined` for arrays, which would be flattened. */
+export function arrayOfRows(values: readonly Value[], column: Column): string | undefined {
+	const { type, sqlType } = column
+	if (column.storage === NESTED || sqlType.endsWith('[]')) return undefined
+	if (type === 'other' && (sqlType === 'box' || sqlType.includes('.'))) return undefined
+	return `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
+}
+
 function elementText(value: unknown): string {
 	if (value === null) return 'NULL'
 	if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`

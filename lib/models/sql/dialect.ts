@@ -5,7 +5,7 @@
  */
 
 import type { Bytes } from '../../base/time.ts'
-import type { Listed, Value } from '../model.ts'
+import type { Listed, Value, Values } from '../model.ts'
 import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
 import type { Column, Table } from './table.ts'
@@ -151,6 +151,24 @@ export function listedOf(
 	return { json, next, total: parts.total ? Number(total) : undefined }
 }
 
+/** See `Dialect.rows`. */
+export interface InsertedRows {
+	/** Maximum number of placeholders in a statement. */
+	readonly maxValues: number
+	/** Whether a row may have `default` instead of a value. */
+	readonly hasDefaults: boolean
+	/**
+	 * Whether `returning` may have the rows in any order, so that only tables are used whose key is a number that the
+	 * database counts up. @default they are in the order in which they were given
+	 */
+	readonly isUnordered?: boolean
+	/**
+	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't. None of the
+	 * values is `NOW`; `also` has SQL that follows the columns' values in each row.
+	 */
+	write?(sql: Sql, columns: readonly Column[], rows: readonly Values[], also: readonly string[]): boolean
+}
+
 /** What differs between databases, mostly as small functions that write SQL. */
 export interface Dialect {
 	/** Cache of statement texts: `lruOf(database)`. */
@@ -247,6 +265,15 @@ export interface Dialect {
 	readonly totals?: TotalsDialect<Sql>
 	/** The rest of an insert without values: ` default values`. */
 	readonly insertNothing: string
+	/** How several records are inserted by one statement. @default one after the other */
+	readonly rows?: InsertedRows
+	/**
+	 * Makes `insert … on conflict (…) do update` possible: SQL in `returning` that is the text `1` for an inserted row, and
+	 * another one for an updated row. @default an upsert is several statements
+	 */
+	readonly isInserted?: string
+	/** Whether a transaction reads the records of its beginning unless it locks them. */
+	readonly readsSnapshots?: boolean
 	/** A statement that fails if the server responds but can't read its tables; default `select 1`. */
 	readonly takesReads?: string
 	/** A statement that returns a row only if the server accepts changes; without it, `check` doesn't test for that. */

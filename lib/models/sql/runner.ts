@@ -123,6 +123,17 @@ export class Runner {
 		}
 	}
 
+	/** See `Model.check`. */
+	async check(writes: boolean): Promise<void> {
+		const { takesChanges, takesReads = 'select 1' } = this.#dialect
+		const needsChanges = writes && takesChanges !== undefined
+		const text = needsChanges ? takesChanges : takesReads
+		const { rows } = await this.run({ text, values: [], writes: false })
+		if (!needsChanges || rows.length > 0) return
+		this.driver.renew?.()
+		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
+	}
+
 	/** The runner of a transaction. @param session the transaction's */
 	within(driver: Driver, session = this.session): Runner {
 		return new Runner(driver, this.#dialect, this.#live, this.timeout, true, session)

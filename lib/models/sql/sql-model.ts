@@ -4,7 +4,6 @@
  */
 
 import type { Seconds } from '../../base/time.ts'
-import { idOfKey } from '../key.ts'
 import type {
 	Absent,
 	Changes,
@@ -18,32 +17,30 @@ import type {
 	Model,
 	Reference,
 	Selection,
+	Upsert,
+	Upserted,
 	Values,
 	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
+import { whyAbsent } from './absent.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver } from './driver.ts'
 import { canJoin, JOIN, RUNNER, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
 import { areTogether, LiveTable, liveTableOf, type Reopen } from './live-table.ts'
+import { createMany, type Target, upsert } from './many.ts'
 import { TIMEOUT_SECONDS } from './options.ts'
 import type { Plan } from './plan.ts'
 import { Reads } from './reads.ts'
 import { referencesTo } from './references.ts'
 import { Runner, type SessionSetup, Timeout } from './runner.ts'
 import { LIVE, type Subject } from './subject.ts'
-import { isGiven, type Table, valuesOfId } from './table.ts'
+import { idFrom, isGiven, missingKey, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
-import {
-	deleteStatement,
-	insertStatement,
-	isVersion,
-	lockStatement,
-	presenceStatement,
-	updateStatement,
-} from './writes.ts'
+
+import { deleteStatement, insertStatement, lockStatement, updateStatement } from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {
@@ -113,7 +110,7 @@ export class SqlModel implements Model {
 	}
 
 	async lock(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
-		const plan = this.#plan(selection)
+		const plan = this.#live.plans.of(selection)
 		const { rows } = await this.#runner.run(lockStatement(this.#subject, id, plan, { ...UNGUARDED, where }))
 		const [row] = rows
 		return row === undefined ? undefined : plan.selectedRow.found(row)
@@ -121,11 +118,9 @@ export class SqlModel implements Model {
 
 	async create(values: Values, selection: Selection): Promise<Created> {
 		this.#mustBeWritable()
-		const { keys, dialect } = this.#subject
-		// Without this check, SQLite would store NULL as the key, and MySQL, in some modes, an empty text.
-		for (const { name, hasDefault, generated } of keys)
-			if (!hasDefault && !generated && (values[name] ?? null) === null)
-				throw new ModelError('not_null', [name])
+		const { dialect, keys } = this.#subject
+		const missing = missingKey(keys, values)
+		if (missing !== undefined) throw new ModelError('not_null', [missing])
 		const plan = this.#planOfChange(selection)
 		if (!dialect.returning.insert || dialect.rereads) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
@@ -143,7 +138,9 @@ export class SqlModel implements Model {
 		if (!returning.update || rereads) return this.#updateAndRead(id, changes, plan, guard)
 		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
 		const [row] = rows
-		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
+		return row === undefined
+			? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+			: plan.returnedRow.found(row)
 	}
 
 	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
@@ -154,7 +151,30 @@ export class SqlModel implements Model {
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
 		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
 		const [row] = rows
-		return row === undefined ? this.#absent(id, plan, guard) : plan.returnedRow.found(row)
+		return row === undefined
+			? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+			: plan.returnedRow.found(row)
+	}
+
+	get unique(): readonly (readonly string[])[] {
+		return this.#live.opened.uniques ?? []
+	}
+
+	async createMany(values: readonly Values[], selection: Selection): Promise<readonly Created[]> {
+		return createMany(this.#target(selection), values)
+	}
+
+	async upsert(given: Upsert, selection: Selection): Promise<Upserted> {
+		return upsert(this.#target(selection), given)
+	}
+
+	#target(selection: Selection): Target {
+		this.#mustBeWritable()
+		return {
+			...{ subject: this.#subject, plan: this.#planOfChange(selection), selection },
+			...{ runner: this.#runner, isInTransaction: this.#runner.isInTransaction },
+			within: (runner) => (runner === this.#runner ? this : modelBy(runner, this.#live)),
+		}
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
@@ -178,14 +198,8 @@ export class SqlModel implements Model {
 		return this.#runner.failureOf(error)
 	}
 
-	async check(writes = false): Promise<void> {
-		const { takesChanges, takesReads = 'select 1' } = this.#subject.dialect
-		const needsChanges = writes && takesChanges !== undefined
-		const text = needsChanges ? takesChanges : takesReads
-		const { rows } = await this.#runner.run({ text, values: [], writes: false })
-		if (!needsChanges || rows.length > 0) return
-		this.#runner.driver.renew?.()
-		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
+	check(writes = false): Promise<void> {
+		return this.#runner.check(writes)
 	}
 
 	references(other: Model): readonly Reference[] {
@@ -213,19 +227,11 @@ export class SqlModel implements Model {
 		return this.#inTransaction(async (runner) => {
 			const { insertId, affected } = await runner.run(insertStatement(this.#subject, values, plan))
 			if (affected === 0 && this.#subject.dialect.rereads) throw new ModelError('refused')
-			const id = this.#idOf((name) => (isGiven(values[name]) ? values[name] : insertId))
+			const id = idFrom(this.#subject, (name) => (isGiven(values[name]) ? values[name] : insertId))
 			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
 			if (found !== undefined) return { ...found, id }
 			throw this.#notInView() ?? new TypeError(`a record just written to ${this.name} can't be read`)
 		})
-	}
-
-	/** @throws TypeError if `valueIn` has no value for a column of the key */
-	#idOf(valueIn: (name: string, at: number) => unknown): string {
-		const { keys } = this.#subject
-		const values = keys.map(({ name }, at) => valueIn(name, at))
-		if (!values.includes(undefined)) return idOfKey(values, keys)
-		throw new TypeError(`the database didn't report the key that it generated for ${this.name}`)
 	}
 
 	/** In a transaction: its row lock prevents a concurrent change between the update and the read. */
@@ -241,13 +247,13 @@ export class SqlModel implements Model {
 			)
 			if (affected === 0) return undefined
 			const before = valuesOfId(id, this.#subject.keys)
-			const now = this.#idOf((name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
+			const now = idFrom(this.#subject, (name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
 			const found = await new Reads(this.#live, () => plan, runner).alone(now, undefined)
 			const error = found === undefined ? this.#notInView() : undefined
 			if (error !== undefined) throw error
 			return found
 		})
-		return found ?? this.#absent(id, plan, guard)
+		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}
 
 	/** Whether the record is locked before a change, because the change itself can't check the condition. */
@@ -268,7 +274,7 @@ export class SqlModel implements Model {
 			await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
 			return plan.selectedRow.found(row)
 		})
-		return found ?? this.#absent(id, plan, guard)
+		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}
 
 	/** @throws ModelError `refused` if the record is still there: a trigger of the view hasn't deleted it */
@@ -281,7 +287,7 @@ export class SqlModel implements Model {
 				throw new ModelError('refused')
 			return plan.returnedRow.found(row)
 		})
-		return found ?? this.#absent(id, plan, guard)
+		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}
 
 	/** Runs `work` in the current transaction or in a new one; for a view in a savepoint, because `work` may undo a change. */
@@ -291,35 +297,13 @@ export class SqlModel implements Model {
 			: this.#runner.transaction(work)
 	}
 
-	/**
-	 * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
-	 * of the database skipped the change without an error (see `skipsSilently`).
-	 *
-	 * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
-	 */
-	async #absent(id: string, plan: Plan, guard: Guard): Promise<Absent> {
-		const { skipsSilently } = this.#subject.dialect
-		if (guard.version === undefined && !skipsSilently) return 'missing'
-		const { rows } = await this.#runner.run(presenceStatement(this.#subject, id, plan, guard))
-		const [row] = rows
-		if (row === undefined) return 'missing'
-		if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'
-		// A session is there for policies, so most likely it was one.
-		if (skipsSilently) throw new ModelError(this.#runner.session !== undefined ? 'forbidden' : 'refused')
-		return 'stale'
-	}
-
 	get #subject(): Subject {
 		return this.#live.subject
 	}
 
-	#plan(selection: Selection): Plan {
-		return this.#live.plans.of(selection)
-	}
-
 	/** @throws TypeError if the selection has related records */
 	#planOfChange(selection: Selection): Plan {
-		const plan = this.#plan(selection)
+		const plan = this.#live.plans.of(selection)
 		if (plan.embedded === undefined) return plan
 		throw new TypeError(`a change of ${this.name} returns no related records: read the record after it`)
 	}
@@ -327,7 +311,7 @@ export class SqlModel implements Model {
 	#readsOf(selection: Selection): Reads {
 		let reads = this.#reads.get(selection)
 		if (reads === undefined) {
-			reads = new Reads(this.#live, () => this.#plan(selection), this.#runner)
+			reads = new Reads(this.#live, () => this.#live.plans.of(selection), this.#runner)
 			this.#reads.set(selection, reads)
 		}
 		return reads

@@ -4,7 +4,8 @@
  */
 
 import { splitId } from '../../wire/record-id.ts'
-import type { Field, Value } from '../model.ts'
+import { idOfKey } from '../key.ts'
+import type { Field, Value, Values } from '../model.ts'
 import { MissingColumn, ModelError } from '../model-error.ts'
 
 /** A column of a table. */
@@ -55,6 +56,8 @@ export interface Table {
 	readonly constraints: readonly Constraint[]
 	/** Columns that are unique together in all records, and never null; the key is, too. @default none are known */
 	readonly unique?: readonly (readonly string[])[]
+	/** All unique constraints over all records, with columns that may be null too: for upserts. @default none are known */
+	readonly uniques?: readonly (readonly string[])[]
 	readonly isView: boolean
 	/** Of a view: whether records can be created, changed and deleted through it. Views are read-only by default. */
 	readonly isWritable?: boolean
@@ -148,4 +151,21 @@ export function wellFormed(text: string, { name }: Column): string {
 /** Whether a key's value was given explicitly: it is neither missing nor null nor `DEFAULT`. */
 export function isGiven(value: Value | symbol | undefined): value is NonNullable<Value> {
 	return value !== undefined && value !== null && typeof value !== 'symbol'
+}
+
+/** A field of the key that needs a value and has none. SQLite would store NULL, and MySQL, in some modes, an empty text. */
+export function missingKey(keys: readonly Column[], values: Values): string | undefined {
+	return keys.find(
+		({ name, hasDefault, generated }) => !hasDefault && !generated && (values[name] ?? null) === null,
+	)?.name
+}
+
+/** @throws TypeError if `valueIn` has no value for a column of the key */
+export function idFrom(
+	{ table, keys }: { readonly table: Table; readonly keys: readonly Column[] },
+	valueIn: (name: string, at: number) => unknown,
+): string {
+	const values = keys.map(({ name }, at) => valueIn(name, at))
+	if (!values.includes(undefined)) return idOfKey(values, keys)
+	throw new TypeError(`the database didn't report the key that it generated for ${table.name}`)
 }

@@ -46,7 +46,7 @@ export function insertStatement(subject: Subject, values: Values, plan: Plan): S
 }
 
 /** The value to bind for `NOW`, where the database's time isn't used; all others as they are. */
-function boundTime(value: Value | typeof NOW): Value {
+export function boundTime(value: Value | typeof NOW): Value {
 	return value === NOW ? new Date(timeOfDay()).toISOString() : value
 }
 
@@ -85,17 +85,13 @@ export function updateStatement(
 		if (value === undefined || field === plan.version?.name) continue
 		// Ignored, so that a whole record can still be replaced after the column was dropped.
 		if ((value === null || value === DEFAULT) && columns.gone.has(field)) continue
-		const isTime = value === NOW && dialect.nowFor !== undefined
-		if (value === DEFAULT || isTime) cacheKey.push(value)
-		cacheKey.push(field)
 		const column = columnOf(columns, field)
-		if (isTime || value === DEFAULT) {
-			assignments.push({ column, sql: isTime ? dialect.nowFor?.(column) : dialect.defaultOf(column) })
-			continue
-		}
-		const bound = boundTime(value)
-		assignments.push({ column, value: bound })
-		if (dialect.placeholderOf?.(bound, column) !== undefined) isCacheable = false
+		const assignment = assignmentOf(column, value, dialect)
+		if (assignment.value === undefined) cacheKey.push(value === NOW ? NOW : DEFAULT)
+		cacheKey.push(field)
+		assignments.push(assignment)
+		const bound = assignment.value
+		if (bound !== undefined && dialect.placeholderOf?.(bound, column) !== undefined) isCacheable = false
 	}
 	const version = guardVersion(plan, guard)
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
@@ -110,7 +106,7 @@ export function updateStatement(
 }
 
 /** A value for a column, or SQL for it. */
-interface Assignment {
+export interface Assignment {
 	readonly column: Column
 	readonly value?: Value
 	readonly sql?: string | undefined
@@ -146,6 +142,23 @@ function writeUpdate(
 	const { table, dialect } = subject
 	const sql = new Sql(dialect)
 	sql.add(`update ${changedTable(dialect, table)}`)
+	writeAssignments(sql, assignments, plan)
+	sql.add(' where ')
+	writeGuarded(sql, subject, id, plan, guard, dialect.returningAlias)
+	if (dialect.returning.update) sql.add(plan.returning)
+	return sql.statement(true)
+}
+
+/** What sets a column to a value, its default, or the time. */
+export function assignmentOf(column: Column, value: Changes[string], dialect: Dialect): Assignment {
+	if (value === DEFAULT) return { column, sql: dialect.defaultOf(column) }
+	if (value === NOW && dialect.nowFor !== undefined) return { column, sql: dialect.nowFor(column) }
+	return { column, value: boundTime(value) }
+}
+
+/** Writes ` set …`, which increments the version, too. */
+export function writeAssignments(sql: Sql, assignments: readonly Assignment[], plan: Plan): void {
+	const { dialect } = sql
 	let between = ' set '
 	for (const { column, value, sql: expression = '' } of assignments) {
 		sql.add(`${between}${dialect.quote(column.name)} = `)
@@ -157,10 +170,6 @@ function writeUpdate(
 		const name = dialect.quote(plan.version.name)
 		sql.add(`${between}${name} = ${columnName(dialect, plan.version, dialect.returningAlias)} + 1`)
 	}
-	sql.add(' where ')
-	writeGuarded(sql, subject, id, plan, guard, dialect.returningAlias)
-	if (dialect.returning.update) sql.add(plan.returning)
-	return sql.statement(true)
 }
 
 export function deleteStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
@@ -229,7 +238,7 @@ function guardVersion(plan: Plan, { version }: Guard): Value | undefined {
 }
 
 /** The table's name in a change, with the alias that `returning` uses. */
-function changedTable(dialect: Dialect, table: Table): string {
+export function changedTable(dialect: Dialect, table: Table): string {
 	const name = tableName(dialect, table)
 	return dialect.returningAlias === '' ? name : `${name} as ${dialect.returningAlias}`
 }

@@ -20,6 +20,8 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		comparesRows: true,
 		skipsSilently: true,
 		insertNothing: ' default values',
+		// The order of `returning` is arbitrary: sqlite.org/lang_returning.html.
+		rows: { maxValues: 32_766, hasDefaults: false, isUnordered: true },
 		defaultSchema: 'main',
 		foldsNames: true,
 		quote: ansiQuoted,

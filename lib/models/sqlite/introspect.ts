@@ -33,6 +33,7 @@ export function introspect(
 				columns,
 				constraints: constraintsOf(query, listing, primary),
 				unique: [primary, ...unique],
+				uniques: [primary, ...uniqueKeys(query, listing, infos, true)].filter(({ length }) => length > 0),
 				isView,
 			},
 			key,
@@ -286,10 +287,10 @@ function infosOf(query: Query, { schema, name }: Pick<Listing, 'schema' | 'name'
 }
 
 /**
- * Columns that aren't nullable and have a unique index of their own over all records. The index must not distinguish texts
+ * Columns that have a unique index of their own over all records, and by default aren't nullable. The index must not distinguish texts
  * that are equal in the column's collation: if a page ended between two such keys, the next page would skip the second.
  */
-function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[]): string[][] {
+function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[], allowsNull = false): string[][] {
 	const { name, schema } = listing
 	const indexes = query(
 		'select name from pragma_index_list(?, ?) where "unique" = 1 and partial = 0',
@@ -298,7 +299,7 @@ function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[]): str
 	)
 	const isUnique = ([column, collation]: readonly unknown[]) => {
 		const info = infos.find((one) => one.name === column)
-		if (info?.notNull !== true) return false
+		if (info === undefined || !(info.notNull || allowsNull)) return false
 		const own = collationOf(query, listing, info.name)
 		return own === 'BINARY' || collation === own
 	}

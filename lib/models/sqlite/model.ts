@@ -12,6 +12,8 @@ import type {
 	ListQuery,
 	Model,
 	Selection,
+	Upsert,
+	Upserted,
 	Values,
 	Within,
 } from '../model.ts'
@@ -122,6 +124,14 @@ export class SqliteModel extends SqlModel implements Model {
 
 	override delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
 		return this.#leanFirst(super.delete, id, selection, guard)
+	}
+
+	override createMany(values: readonly Values[], selection: Selection): Promise<readonly Created[]> {
+		return this.#leanFirst(super.createMany, values, selection)
+	}
+
+	override upsert(given: Upsert, selection: Selection): Promise<Upserted> {
+		return this.#leanFirst(super.upsert, given, selection)
 	}
 
 	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {

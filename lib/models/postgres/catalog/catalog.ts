@@ -14,6 +14,8 @@ export interface Relation {
 	readonly isPart: boolean
 	/** Whether it, or a partition of it, has rules or triggers. The triggers of foreign keys don't count. */
 	readonly hasTriggers: boolean
+	/** Whether it is a table that isn't partitioned and not foreign, so that `returning` has system columns. */
+	readonly isPlain: boolean
 }
 
 export interface Relations {
@@ -75,6 +77,8 @@ export interface CatalogConstraint {
 	} | null
 	/** Whether it applies to all rows and to the columns themselves: not a partial index, and not one on expressions. */
 	readonly isWhole: boolean
+	/** Whether it may be checked only at the end of a transaction; `on conflict` can't use it then. */
+	readonly isDeferrable: boolean
 }
 
 export interface Catalog {
@@ -92,7 +96,7 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 		'name', c.relname, 'isView', c.relkind in ('v', 'm'), 'isVisible', pg_table_is_visible(c.oid),
 		'isPart', c.relispartition, 'hasTriggers', c.relhasrules or exists (select from pg_catalog.pg_trigger t
 			where not t.tgisinternal and (t.tgrelid = c.oid or c.relkind = 'p' and t.tgrelid in (
-				select p.relid from pg_catalog.pg_partition_tree(c.oid) p)))) order by n.nspname, c.relname), '[]')
+				select p.relid from pg_catalog.pg_partition_tree(c.oid) p))), 'isPlain', c.relkind = 'r') order by n.nspname, c.relname), '[]')
 	from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
@@ -163,7 +167,8 @@ const CATALOG = `with recursive own as (
 ), relations(oid) as (
 	select unnest($1::oid[]) union select oid from origins where oid is not null
 ), constrained as (
-	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole, (
+	select conrelid as "table", conname as name, contype::text as kind, conkey as columns, true as whole,
+		condeferrable as "isDeferrable", (
 		select json_build_object('schema', n.nspname, 'name', c.relname, 'columns', (
 			select json_agg(a.attname order by f.at) from unnest(confkey) with ordinality f(number, at)
 			join pg_catalog.pg_attribute a on a.attrelid = confrelid and a.attnum = f.number))
@@ -178,7 +183,7 @@ const CATALOG = `with recursive own as (
 			where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = i.indexrelid
 			and d.refobjid = i.indrelid and d.refobjsubid > 0)
 		else (i.indkey::int2[])[0:i.indnkeyatts - 1] end,
-		i.indpred is null and i.indexprs is null and i.indisvalid, null
+		i.indpred is null and i.indexprs is null and i.indisvalid, false, null
 	from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
 	where i.indrelid in (select oid from relations) and i.indisunique
 	and not exists (select from pg_catalog.pg_constraint k where k.conindid = i.indexrelid
@@ -210,7 +215,7 @@ select json_build_object(
 		'tableSchema', nspname, 'tableName', relname, 'place', place, 'column', attname, 'defaultSql', default_sql,
 		'isGenerated', fixed)), '[]') from origins),
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
-		'kind', kind, 'columns', columns, 'isWhole', whole, 'target', target)), '[]') from constrained))::text`
+		'kind', kind, 'columns', columns, 'isWhole', whole, 'isDeferrable', "isDeferrable", 'target', target)), '[]') from constrained))::text`
 
 /** All tables and views except system tables. */
 export async function readRelations(driver: Driver): Promise<Relations> {
