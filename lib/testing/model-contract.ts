@@ -7,6 +7,7 @@ import { EMBEDDED_TESTS } from './model/embedded.ts'
 import { FACT_TESTS, KEY_TESTS } from './model/facts.ts'
 import { type ModelContractOptions, toModelCase } from './model/fixture.ts'
 import { LIST_TESTS } from './model/lists.ts'
+import { MANY_TESTS } from './model/many.ts'
 import { MATCHING_TESTS } from './model/matching.ts'
 import { PAGE_TESTS } from './model/pages.ts'
 import { REFUSAL_TESTS } from './model/refusals.ts'
@@ -27,6 +28,7 @@ const TESTS = [
 	...MATCHING_TESTS,
 	...WRITE_TESTS,
 	...REFUSAL_TESTS,
+	...MANY_TESTS,
 	...TRANSACTION_TESTS,
 	...KEY_TESTS,
 	...COMPOSITE_KEY_TESTS,

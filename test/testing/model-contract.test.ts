@@ -5,6 +5,7 @@ import type { Condition, Listed, ListQuery, Model, Value } from '../../lib/model
 import { ModelError } from '../../lib/models/model-error.ts'
 import { type ModelContractOptions, modelContract } from '../../lib/testing/index.ts'
 import { describe } from '../helpers/describe.ts'
+import { BROKEN_MANY } from './broken-many.ts'
 import {
 	AnsweringOld,
 	AnsweringOther,
@@ -475,7 +476,7 @@ describe('modelContract', (test) => {
 })
 
 describe('modelContract fails', (test) => {
-	for (const [what, make, found] of [...BROKEN, ...BROKEN_TOTALS]) {
+	for (const [what, make, found] of [...BROKEN, ...BROKEN_MANY, ...BROKEN_TOTALS]) {
 		test(`a model that ${what}`, async () => {
 			const cases = modelContract({ make })
 			const named = cases.find(({ name }) => name === found)

@@ -20,6 +20,8 @@ const OF_DRIVERS = [
 	/is refused/,
 	/after a refusal/,
 	/^a transaction/,
+	/createMany/,
+	/upsert/,
 	/total counts/,
 	/by the key alone/,
 	/simultaneous (?!reads and writes)/,
