@@ -32,15 +32,29 @@ export function crudShape(
 	const { plan } = facts
 	const common = {
 		summary: summaryOf(plan, operation),
-		params: operation === 'list' || operation === 'create' ? [] : [idSchema(facts)],
+		params: isOnAll(operation) ? [] : [idSchema(facts)],
 		query: queryOf(plan, operation),
 		answer: answerOf(facts, operation),
 		headers: preconditionHeaders(plan, operation),
 		refusals: refusalsOf(facts, operation),
 	}
-	if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
-		return { ...common, body: undefined }
+	if (operation === 'create' || operation === 'createMany')
+		return { ...common, body: creatingBody(facts, bodyOf(facts, validator, 'create')) }
+	if (operation !== 'update' && operation !== 'replace') return { ...common, body: undefined }
 	return { ...common, body: bodyOf(facts, validator, operation) }
+}
+
+/** Whether an operation has no id in its path. */
+function isOnAll(operation: CrudOperation): boolean {
+	return operation === 'list' || operation === 'create' || operation === 'createMany'
+}
+
+/** One record, a list, or either, as `allow` says. */
+function creatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
+	const { allow, maxBatch } = plan
+	if (!allow.has('createMany')) return one
+	const many: JsonSchema = { type: 'array', items: one.schema, maxItems: maxBatch }
+	return allow.has('create') ? { ...one, schema: { oneOf: [one.schema, many] } } : { ...one, schema: many }
 }
 
 /** The shape of an operation on what is related to one record: the other handler's, below the record's id. */
@@ -99,6 +113,7 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		replace: `Replace one of the ${records}`,
 		remove: `Delete one of the ${records}`,
 		totals: `Total ${records}`,
+		createMany: `Add several to the ${records}`,
 		restore: `Restore one of the deleted ${records}`,
 	}
 	return verbs[operation]
@@ -122,7 +137,16 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 				headers: ['Link', 'X-Total-Count'],
 			}
 		case 'create':
-			return { ...answer, status: 201, headers: ['Location', ...etag] }
+			return {
+				...answer,
+				...(plan.allow.has('createMany')
+					? { schema: isOpen ? {} : { oneOf: [record, { type: 'array', items: record }] } }
+					: {}),
+				status: 201,
+				headers: ['Location', ...etag],
+			}
+		case 'createMany':
+			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, status: 201, headers: [] }
 		case 'remove':
 			return { ...answer, headers: [] }
 		default:
@@ -138,7 +162,7 @@ function queryOf(plan: CrudPlan, operation: CrudOperation): Shape['query'] {
 /** The headers of conditional requests that have an effect (RFC 9110 §13). */
 function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[] {
 	// `If-None-Match: *` requires that the key isn't taken.
-	if (operation === 'create')
+	if (operation === 'create' || operation === 'createMany')
 		return plan.keys.some(({ name }) => plan.creatable.has(name)) ? ['If-None-Match'] : []
 	if (plan.version === undefined || operation === 'list') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
@@ -146,7 +170,7 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 
 function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): number[] {
 	const isWrite = operation !== 'list' && operation !== 'read'
-	const hasId = operation !== 'list' && operation !== 'create'
+	const hasId = !isOnAll(operation)
 	const hasValues = isWrite && operation !== 'remove' && operation !== 'restore'
 	return [
 		// For a write that would leave the scope.

@@ -52,12 +52,7 @@ export async function createRecord(view: CrudView, given: GivenValues): Promise<
 
 export async function createWithin(view: CrudView, scope: Scope, given: Changes): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
-	const { version } = plan
-	const values = withoutDefaults(given)
-	const scoped = scope === EVERYTHING ? values : withScope(values, scope, plan)
-	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
-	const versioned = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
-	const all = plan.touch === undefined ? versioned : touched(plan, versioned)
+	const all = newRecord(plan, scope, given)
 	const more = await recordRelated(view, false)
 	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
 	const run = () => changed(view, { operation: 'create', scope, mayMove: scope.isOpen }, create)
@@ -67,6 +62,16 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	if (!Object.isFrozen(state))
 		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
 	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
+}
+
+/** The values of a new record, with those of its scope, its version, and the time. @throws RestError `forbidden` */
+export function newRecord(plan: CrudPlan, scope: Scope, given: Changes): Values {
+	const { version } = plan
+	const values = withoutDefaults(given)
+	const scoped = scope === EVERYTHING ? values : withScope(values, scope, plan)
+	const needsVersion = version !== undefined && !Object.hasOwn(scoped, version.field.name)
+	const versioned = needsVersion ? { ...scoped, [version.field.name]: firstVersion(version.field) } : scoped
+	return plan.touch === undefined ? versioned : touched(plan, versioned)
 }
 
 /** The JSON of a change with its related records. @throws RestError `outcome_unknown`: the change is made already */
@@ -197,7 +202,7 @@ function mayMove({ model, keys }: CrudPlan, { isOpen, where }: Scope, changes: C
  *
  * @throws RestError `forbidden`, which rolls back the transaction
  */
-async function refuseMoved(model: Model, id: string, { where }: Scope): Promise<void> {
+export async function refuseMoved(model: Model, id: string, { where }: Scope): Promise<void> {
 	if ((await model.read(id, NOTHING, where)) === undefined) throw movedOutside()
 }
 
@@ -263,7 +268,7 @@ async function changeGuarded(
  *
  * @param written what was to be stored
  */
-function translateWriteErrors<T>(
+export function translateWriteErrors<T>(
 	view: CrudView,
 	operation: 'create' | WriteOperation,
 	run: () => Promise<T>,
@@ -283,8 +288,10 @@ function translateWriteErrors<T>(
 
 /** Whether a conflict is only with a deleted record, which the client could restore. */
 async function isOnlyDeleted(view: CrudView, conflict: ModelError, written: Changes): Promise<boolean> {
-	const { living } = view[FACTS].plan
-	const same = living && inTheWay(conflict, written)
+	const { plan, transaction } = view[FACTS]
+	const { living } = plan
+	// In a transaction, PostgreSQL answers nothing more after the conflict.
+	const same = transaction === undefined ? living && inTheWay(conflict, written) : undefined
 	if (same === undefined || !(await mayRestore(view))) return false
 	const model = await modelOf(view)
 	const { where } = await resolveScope(view, 'restore', true)

@@ -16,6 +16,7 @@ import { auditOf } from './audit.ts'
 import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
+import { createManyRecords } from './many/create.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
@@ -119,6 +120,18 @@ export class CrudHandler extends RestHandler {
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
 	create(values: CrudValues): unknown {
 		return createRecord(this, values)
+	}
+
+	/**
+	 * Creates several records in one transaction, in the order given. If a subclass overrides `create()`, it is called for
+	 * each.
+	 *
+	 * @throws RestError as `create`, with the record's place before its fields: `3.title`
+	 */
+	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
+	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
+	createMany(values: readonly CrudValues[]): unknown {
+		return createManyRecords(this, values)
 	}
 
 	/**

@@ -20,6 +20,7 @@ import { unknownName } from './bad-query.ts'
 import { changeWithin, createWithin, removeWithin, restoreWithin } from './changes.ts'
 import { allOf } from './comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
+import { createMany, isMany } from './many/create.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
@@ -40,6 +41,8 @@ import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './wr
 export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
 	const { plan, rules } = facts
 	const bodies = new BodyReader(plan, rules, validator)
+	const creating = plan.allow.has('create') ? 'create' : 'createMany'
+	const canCreateMany = plan.allow.has('createMany')
 	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
@@ -59,7 +62,12 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	})
 	const all = [
 		action('list', ['GET', 'QUERY'], 0, list),
-		action('create', ['POST'], 0, (view) => create(view, bodies)),
+		// Both have one action, whose name decides about access before the body is read.
+		{
+			...action(creating, ['POST'], 0, (view) => createOneOrMany(view, bodies)),
+			accessOf: 'create',
+			accessNames: canCreateMany ? ['create', 'createMany'] : [],
+		},
 		action('read', ['GET'], 1, read),
 		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
@@ -172,6 +180,13 @@ export async function readAnswer(view: CrudView, given: unknown, exchange: Excha
 	if (plan.version !== undefined && hasEtag(view) && isNotModified(view, exchange.headers, answer))
 		return null
 	return recordAnswer(view, answer)
+}
+
+function createOneOrMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
+	const exchange = exchangeOf(view, 'create')
+	if (!isMany(view, exchange)) return create(view, bodies)
+	beginRecordState(view, exchange)
+	return createMany(view, bodies)
 }
 
 export async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {

@@ -31,9 +31,10 @@ export type CrudOperation =
 	| 'remove'
 	| 'restore'
 	| 'totals'
+	| 'createMany'
 
 export const OPERATIONS: readonly CrudOperation[] = [
-	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals'] as const),
+	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals', 'createMany'] as const),
 ]
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
@@ -102,6 +103,8 @@ export interface CrudOptions {
 	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
+	/** Maximum number of records in a request of `createMany`; more are 422. From 1 to 10,000. @default 100 */
+	readonly maxBatch?: number
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]
 	/**
@@ -230,6 +233,7 @@ export const READERS = {
 	maxPageBytes: or(wholeNumber({ from: 1, to: MAX_PAGE_BYTES }), 8_388_608),
 	maxTextTerms: or(wholeNumber({ from: 1, to: 100 }), 10),
 	maxIn: or(wholeNumber({ from: 1, to: 10_000 }), 100),
+	maxBatch: or(wholeNumber({ from: 1, to: 10_000 }), 100),
 	ignoreQuery: or(names, []),
 	databaseMessages: or(databaseMessages, new Map()),
 	version: optional(text),

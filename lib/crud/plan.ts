@@ -11,7 +11,7 @@ import { type CrudOperation, type CrudOptions, READERS, type ReadRelation } from
 import { living, whyUnstampable } from './stamps.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
-type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn'
+type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch'
 
 export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'totals'> {
 	/** Class name of the handler, for messages to programmers. */
@@ -95,7 +95,7 @@ export function crudPlan(
 	checkModel(owner, model)
 	checkVisible(owner, model, options)
 	const given = optionsOf(owner, options, READERS)
-	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages, totals } = given
+	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals } = given
 	const fields = crudFields(owner, model, given.columns)
 	const named = (option: string, names: readonly string[]) => pick(owner, model, option, names, fields)
 	const visible = given.visible === 'all' ? fields : named('visible', given.visible)
@@ -166,7 +166,7 @@ export function crudPlan(
 		),
 		...{ owner, model, sessionBy, fields, visible, sortable, searchable, updatable, version, keys, touch },
 		...{ softDelete, living: living({ softDelete }) },
-		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, databaseMessages, totals },
+		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
 		// Without a default, clients must give the key, so it is always creatable.
@@ -191,7 +191,7 @@ export function crudPlan(
  */
 export function refuseImpossibleCreate(plan: CrudPlan): void {
 	const { owner, model, fields, creatable, version, touch, allow } = plan
-	if (!allow.has('create')) return
+	if (!allow.has('create') && !allow.has('createMany')) return
 	const missing = filtered(
 		fields,
 		({ name, field }) =>

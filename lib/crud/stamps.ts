@@ -78,5 +78,5 @@ export class DeletedRecord extends Error {
 
 export function takenByDeleted(error: ModelError): ModelError {
 	const cause = new DeletedRecord('a deleted record has the value', { cause: error })
-	return new ModelError(error.kind, error.fields, cause, error.raised)
+	return new ModelError(error.kind, error.fields, cause, error.raised, error.index)
 }

@@ -9,14 +9,16 @@ import type { RestHandler } from '../handler/handler.ts'
 import { findExchange } from '../handler/view.ts'
 import type { Model, Within } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
-import type { CrudHandler } from './crud-handler.ts'
 import { databaseError } from './database-error.ts'
 import { relatedAccess } from './relations/access.ts'
 import { commonSession, inSession } from './session.ts'
 import { type CrudTransaction, type CrudView, FACTS } from './view.ts'
 
-/** What can take part in a transaction. */
-export type Transacting = Model | CrudHandler
+/** A `CrudHandler`, by the members that matter here: it imports this file. */
+type Handler = RestHandler & { readonly model: Model }
+
+/** What can take part in a transaction: models and `CrudHandler`s. */
+export type Transacting = Model | Handler
 
 /** Options of `transaction`. */
 export interface TransactionOptions {
@@ -101,7 +103,7 @@ export async function transaction<
 
 interface Member {
 	readonly model: Model
-	readonly handler: CrudHandler | undefined
+	readonly handler: Handler | undefined
 	/** For messages. */
 	readonly name: string
 }
@@ -126,7 +128,7 @@ function membersOf(of: readonly unknown[]): readonly Member[] {
 function memberOf(given: unknown, at: number): Member {
 	if (typeof given === 'object' && given !== null) {
 		if (FACTS in given) {
-			const handler = given as CrudHandler // only these have FACTS
+			const handler = given as unknown as Handler // only these have FACTS
 			return { model: handler.model, handler, name: handler.constructor.name }
 		}
 		if ('transaction' in given && 'fields' in given && 'key' in given) {

@@ -79,6 +79,7 @@ export interface CrudView {
 	list(query: CrudQuery): unknown
 	read(id: string): unknown
 	create(values: WrittenValues): unknown
+	createMany(values: readonly WrittenValues[]): unknown
 	update(id: string, values: WrittenValues): unknown
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown

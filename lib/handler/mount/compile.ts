@@ -77,7 +77,9 @@ export function compileHandler(
 	// A custom route to `list` leads to the action `list`, not directly to the method `list()`.
 	for (const { name: action, run } of builtIn) methods.set(action, run)
 	const names = [...namedRoutes, ...builtIn].map((route) => route.name)
-	const declared = declaredBy(name, handler, new Set([...names, ...targets.values()]), ownGuards, place)
+	const accessNames = builtIn.flatMap((own) => own.accessNames ?? [])
+	const routed = new Set([...names, ...targets.values()])
+	const declared = declaredBy(name, handler, routed, ownGuards, place, accessNames)
 	const action = actionFactory(methods, methodWrapper(handler, builtIn), declared, builtIn)
 	// Read from the original method: an action's function may be a wrapper.
 	const namesOf = (target: string) => paramNamesOf(methods.get(target) ?? action(target).run)

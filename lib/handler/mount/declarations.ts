@@ -48,6 +48,7 @@ const TEN_MINUTES: Seconds = 600
  * Compiles the declarations of a handler whose routes have the given names.
  *
  * @param place the path that the handler is mounted at: each mount has its own rate limits
+ * @param accessNames that `access` may have besides those of routes
  * @throws TypeError for a key that names no route, a wrong value, and access that nobody could be granted
  */
 export function declaredBy(
@@ -56,9 +57,11 @@ export function declaredBy(
 	names: ReadonlySet<string>,
 	guards: Guards,
 	place: string,
+	accessNames: readonly string[] = [],
 ): Declared {
 	const orStar = new Set([...names, '*'])
-	const access = compiled(owner, 'access', handler.access, orStar, (where, value) =>
+	const accessible = new Set([...orStar, ...accessNames])
+	const access = compiled(owner, 'access', handler.access, accessible, (where, value) =>
 		accessRule(where, value, guards),
 	)
 	const rates = compiled(owner, 'rateLimits', handler.rateLimits, orStar, (where, value, name) =>

@@ -1,0 +1,219 @@
+/**
+ * `createMany`: a list of records in the body of POST. Each is checked as the body of a single create, with the same scope,
+ * and all are stored in one transaction. Called by `operations.ts`, and by the handler's method.
+ */
+import { isRestError, RestError } from '../../base/error.ts'
+import { isPlain } from '../../base/options.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import type { Changes, Created, Model, Selection, Values } from '../../models/model.ts'
+import { errorAt, ModelError } from '../../models/model-error.ts'
+import { CustomReply } from '../../reply/custom-reply.ts'
+import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
+import type { Detail } from '../../wire/codes.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { createWithin, newRecord, refuseMoved, translateWriteErrors } from '../changes.ts'
+import { CrudRecord, recordOf, stripRecords } from '../crud-record.ts'
+import type { CrudPlan } from '../plan.ts'
+import { createConditionally } from '../preconditions.ts'
+import { relatedAccess } from '../relations/access.ts'
+import { EVERYTHING, type Scope } from '../scope.ts'
+import { modelOf } from '../session.ts'
+import { resolveScope, withNeeded } from '../store.ts'
+import { givenChanges } from '../value-from-json.ts'
+import { type CrudView, FACTS, STATE } from '../view.ts'
+import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { placed, placedByModel } from './places.ts'
+import { together } from './together.ts'
+
+/** Whether a request's body is a list, for `createMany`. */
+export function isMany(view: CrudView, exchange: Exchange): boolean {
+	const { allow } = view[FACTS].plan
+	return allow.has('createMany') && (!allow.has('create') || Array.isArray(exchange.body.decoded().value))
+}
+
+/** The request's `createMany`; its state has begun. */
+export async function createMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
+	const exchange = exchangeOf(view, 'createMany')
+	const { plan, overridden, handler } = view[FACTS]
+	// Whoever may create one was let through by the mount.
+	if (plan.allow.has('create')) await checkAccess(view, handler, exchange)
+	if (view[STATE].include.length > 0)
+		throw new RestError('bad_request', 'include is for one record: read the new records to include more')
+	const scope = await resolveScope(view, 'create')
+	const records = await checkedRecords(plan, exchange, scope, bodies)
+	view.status(201)
+	const answers = await createConditionally(view, exchange.headers, async () =>
+		overridden.has('createMany')
+			? view.createMany(records)
+			: createEachOrAll(
+					view,
+					scope,
+					records,
+					records.map((one) => checkedChanges(plan, one)),
+				),
+	)
+	return Array.isArray(answers) ? listOf(view, answers) : answers
+}
+
+/** `access` may have a rule of its own for `createMany`. */
+async function checkAccess(view: CrudView, handler: object, exchange: Exchange): Promise<void> {
+	const { access } = handler as { readonly access?: object } // a RestHandler
+	if (access === undefined || !Object.hasOwn(access, 'createMany')) return
+	await relatedAccess(exchange).check({ handler, to: view[FACTS].plan, operation: 'createMany' })
+}
+
+/** The checked values of each record. @throws RestError `invalid` with the problems of all records */
+async function checkedRecords(
+	plan: CrudPlan,
+	exchange: Exchange,
+	scope: Scope,
+	bodies: BodyReader,
+): Promise<readonly WrittenValues[]> {
+	const { value } = exchange.body.decoded()
+	if (!Array.isArray(value)) throw new RestError('invalid', 'The body must be a list of records')
+	const { maxBatch } = plan
+	if (value.length > maxBatch)
+		throw invalid([{ field: '', code: 'max', message: `must have at most ${maxBatch} records` }])
+	const problems: Detail[] = []
+	const records: WrittenValues[] = []
+	for (const [index, body] of value.entries()) {
+		if (problems.length >= MAX_PROBLEMS) break
+		if (!isPlain(body)) {
+			problems.push({ field: String(index), code: 'object', message: 'must be an object with named fields' })
+			continue
+		}
+		try {
+			const fields = body as Readonly<Record<string, unknown>> // a plain object
+			records.push(
+				await bodies.read({ plan, kind: 'create', isText: false, body: fields, scope, id: undefined }),
+			)
+		} catch (error) {
+			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, index)
+			const { details = [] } = placed(error, index) as RestError // made of one
+			problems.push(...details)
+		}
+	}
+	if (problems.length > 0) throw invalid(problems)
+	return records
+}
+
+/** The handler's method, with values that a program passes. */
+export async function createManyRecords(
+	view: CrudView,
+	given: readonly Readonly<Record<string, unknown>>[],
+): Promise<readonly unknown[]> {
+	const { plan } = view[FACTS]
+	const changes = given.map((one) => givenChanges(plan, 'create', one))
+	return createEachOrAll(view, await resolveScope(view, 'create'), given, changes)
+}
+
+/** One by one with an overridden `create()` or an audit, so that a list can't get around them; else all at once. */
+function createEachOrAll(
+	view: CrudView,
+	scope: Scope,
+	given: readonly Readonly<Record<string, unknown>>[],
+	changes: readonly Changes[],
+): Promise<readonly unknown[]> {
+	const { overridden, audit } = view[FACTS]
+	if (overridden.has('create'))
+		return createEach(view, given as readonly WrittenValues[], (values) =>
+			translateWriteErrors(view, 'create', async () => view.create(values), EVERYTHING, {}),
+		)
+	if (audit === undefined) return createAll(view, scope, changes)
+	return createEach(view, changes, (values) => createWithin(view, scope, values))
+}
+
+function createEach<T>(
+	view: CrudView,
+	given: readonly T[],
+	create: (values: T) => Promise<unknown>,
+): Promise<readonly unknown[]> {
+	return together(view, async () => {
+		const answers: unknown[] = []
+		for (const [index, values] of given.entries()) {
+			try {
+				answers.push(await create(values))
+			} catch (error) {
+				throw placed(error, index)
+			}
+		}
+		return answers
+	})
+}
+
+async function createAll(
+	view: CrudView,
+	scope: Scope,
+	changes: readonly Changes[],
+): Promise<readonly CrudRecord[]> {
+	const { plan } = view[FACTS]
+	const all = changes.map((one, index) => {
+		try {
+			return newRecord(plan, scope, one)
+		} catch (error) {
+			throw placed(error, index)
+		}
+	})
+	const selection = withNeeded(view)
+	try {
+		const created = await stored(view, scope, all, selection)
+		return created.map(({ id, json, version }) => recordOf(view, id, json, version))
+	} catch (error) {
+		throw placedByModel(error)
+	}
+}
+
+async function stored(
+	view: CrudView,
+	scope: Scope,
+	all: readonly Values[],
+	selection: Selection,
+): Promise<readonly Created[]> {
+	const model = await modelOf(view)
+	const within = async () => {
+		if (!scope.isOpen && model.createMany !== undefined) return model.createMany(all, selection)
+		return model.transaction(async (into) => {
+			const created = await createIn(into, all, selection)
+			for (const [index, { id }] of created.entries())
+				if (scope.isOpen)
+					await refuseMoved(into, id, scope).catch((error) => Promise.reject(placed(error, index)))
+			return created
+		})
+	}
+	try {
+		return await within()
+	} catch (error) {
+		const index = error instanceof ModelError ? (error.index ?? 0) : 0
+		return translateWriteErrors(view, 'create', () => Promise.reject(error), scope, all[index] ?? {})
+	}
+}
+
+/** A model without `createMany` creates one after the other. */
+async function createIn(
+	into: Model,
+	all: readonly Values[],
+	selection: Selection,
+): Promise<readonly Created[]> {
+	if (into.createMany !== undefined) return into.createMany(all, selection)
+	const created: Created[] = []
+	for (const [index, values] of all.entries()) {
+		try {
+			created.push(await into.create(values, selection))
+		} catch (error) {
+			throw errorAt(error, index)
+		}
+	}
+	return created
+}
+
+/** The answer's text: that of each record, or what an override has returned, in `stripObject`. */
+function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
+	const texts = answers.map((answer) => {
+		const value = answer instanceof CustomReply ? answer.value : answer
+		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
+		const plain = value instanceof RawJson ? value.value() : value
+		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
+	})
+	return new RawJson(`[${texts.join()}]`)
+}
