@@ -244,6 +244,16 @@ export class CrudClient<
 		return this.record<F, I>('POST', NO_ID, values, options)
 	}
 
+	/** Creates several records, all or none, where the server allows it; returns them in their order. `POST /blog/article` */
+	async createMany<F extends FieldPath<T, R> = FieldName<T>>(
+		values: readonly Input[],
+		options?: CreateOptions<T, R, F, never>,
+	): Promise<Selected<T, R, F, never>[]> {
+		const created: unknown = await this.record<F, never>('POST', NO_ID, values, options)
+		if (Array.isArray(created)) return created
+		throw new TypeError(`${this.url} has answered a list of new records with something else`)
+	}
+
 	/** Changes the given fields and returns the record. `PATCH /blog/article/5` */
 	update<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		of: RecordOrId<T>,

@@ -130,7 +130,7 @@ const CREATE_MANY: readonly ModelTest[] = tests({
 		if (fixture.model.createMany === undefined) return
 		await fixture.transaction(async (within) => {
 			await within.add({ title: 'before', email: 'taken' })
-			const values = [{ title: 'a' }, { title: 'b', email: 'taken' }]
+			const values: readonly Values[] = [{ title: 'a' }, { title: 'b', email: 'taken' }]
 			deepStrictEqual(await indexOf(within, values), ['unique', 1])
 			strictEqual((await createAll(within, [{ title: 'c' }, { title: 'd' }])).length, 2)
 		})
@@ -215,7 +215,8 @@ const UPSERT: readonly ModelTest[] = tests({
 		await fixture.add({ email: 'a', status: 'theirs', title: 'kept' })
 		const where = { op: 'eq', field: 'status', value: 'mine', exact: true } as const
 		const values = { email: 'a', status: 'mine', title: 'x' }
-		for (const changes of [{ title: 'x' }, {}]) {
+		const all: readonly Changes[] = [{ title: 'x' }, {}]
+		for (const changes of all) {
 			const selection = fixture.select(['title'])
 			await fixture.refuses(() => upsert(fixture, values, changes, selection, where), 'unique', ['email'])
 			deepStrictEqual(await fixture.column(), ['kept'])
@@ -299,9 +300,9 @@ const REFERRING: readonly ModelTest[] = testsFor(['foreign_key'], {
 		fixture,
 	) {
 		if (fixture.model.createMany === undefined) return
-		const missing = [{ title: 'a' }, { title: 'b', parent: 987_654 }]
+		const missing: readonly Values[] = [{ title: 'a' }, { title: 'b', parent: 987_654 }]
 		deepStrictEqual(await indexOf(fixture, missing), ['foreign_key', 1])
-		const own = [
+		const own: readonly Values[] = [
 			{ id: 901, title: 'a' },
 			{ id: 902, title: 'b', parent: 901 },
 		]
