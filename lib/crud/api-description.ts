@@ -40,13 +40,24 @@ export function crudShape(
 	}
 	if (operation === 'create' || operation === 'createMany')
 		return { ...common, body: creatingBody(facts, bodyOf(facts, validator, 'create')) }
+	if (operation === 'updateMany')
+		return { ...common, body: updatingBody(facts, bodyOf(facts, validator, 'update')) }
 	if (operation !== 'update' && operation !== 'replace') return { ...common, body: undefined }
 	return { ...common, body: bodyOf(facts, validator, operation) }
 }
 
+/** A list of records with their keys. */
+function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
+	const names = plan.keys.map(({ name }) => name)
+	const { properties, required = [] } = one.schema as { properties: object; required?: readonly string[] }
+	const keys = Object.fromEntries(plan.keys.map(({ name, field }) => [name, inputSchema(field)]))
+	const items = { ...one.schema, properties: { ...properties, ...keys }, required: [...names, ...required] }
+	return { ...one, schema: { type: 'array', items, maxItems: plan.maxBatch } }
+}
+
 /** Whether an operation has no id in its path. */
 function isOnAll(operation: CrudOperation): boolean {
-	return operation === 'list' || operation === 'create' || operation === 'createMany'
+	return ['list', 'create', 'createMany', 'updateMany'].includes(operation)
 }
 
 /** One record, a list, or either, as `allow` says. */
@@ -113,6 +124,7 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		replace: `Replace one of the ${records}`,
 		remove: `Delete one of the ${records}`,
 		totals: `Total ${records}`,
+		updateMany: `Change several of the ${records}`,
 		createMany: `Add several to the ${records}`,
 		restore: `Restore one of the deleted ${records}`,
 	}
@@ -147,6 +159,8 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 			}
 		case 'createMany':
 			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, status: 201, headers: [] }
+		case 'updateMany':
+			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, headers: [] }
 		case 'remove':
 			return { ...answer, headers: [] }
 		default:
@@ -164,20 +178,21 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 	// `If-None-Match: *` requires that the key isn't taken.
 	if (operation === 'create' || operation === 'createMany')
 		return plan.keys.some(({ name }) => plan.creatable.has(name)) ? ['If-None-Match'] : []
-	if (plan.version === undefined || operation === 'list') return []
+	if (plan.version === undefined || operation === 'list' || operation === 'updateMany') return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
 }
 
 function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): number[] {
 	const isWrite = operation !== 'list' && operation !== 'read'
 	const hasId = !isOnAll(operation)
+	const needsVersions = operation === 'updateMany' && plan.version !== undefined
 	const hasValues = isWrite && operation !== 'remove' && operation !== 'restore'
 	return [
 		// For a write that would leave the scope.
 		...(isScoped && hasValues ? [403] : []),
-		...(hasId ? [404] : []),
+		...(hasId || operation === 'updateMany' ? [404] : []),
 		...(isWrite ? [409] : []),
-		...(isWrite && preconditionHeaders(plan, operation).length > 0 ? [412] : []),
+		...(isWrite && (preconditionHeaders(plan, operation).length > 0 || needsVersions) ? [412] : []),
 		...(hasValues ? [422] : []),
 	]
 }

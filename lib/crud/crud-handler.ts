@@ -17,6 +17,7 @@ import { changeRecord, createRecord, removeRecord, restoreRecord } from './chang
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import { createManyRecords } from './many/create.ts'
+import { updateManyRecords } from './many/update.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
@@ -132,6 +133,18 @@ export class CrudHandler extends RestHandler {
 	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
 	createMany(values: readonly CrudValues[]): unknown {
 		return createManyRecords(this, values)
+	}
+
+	/**
+	 * Changes several records in one transaction: each with its key, its version if it must have that, and the fields to
+	 * change. Returns them in the order given. If a subclass overrides `update()`, it is called for each.
+	 *
+	 * @throws RestError as `update`, with the record's place before its fields: `3.title`
+	 */
+	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
+	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
+	updateMany(records: readonly CrudValues[]): unknown {
+		return updateManyRecords(this, records)
 	}
 
 	/**

@@ -21,6 +21,7 @@ import { changeWithin, createWithin, removeWithin, restoreWithin } from './chang
 import { allOf } from './comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import { createMany, isMany } from './many/create.ts'
+import { updateMany } from './many/update.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
@@ -43,6 +44,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const bodies = new BodyReader(plan, rules, validator)
 	const creating = plan.allow.has('create') ? 'create' : 'createMany'
 	const canCreateMany = plan.allow.has('createMany')
+	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
 	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
@@ -70,6 +72,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		},
 		action('read', ['GET'], 1, read),
 		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
+		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),
 		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
@@ -187,6 +190,11 @@ function createOneOrMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	if (!isMany(view, exchange)) return create(view, bodies)
 	beginRecordState(view, exchange)
 	return createMany(view, bodies)
+}
+
+function changeMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
+	beginRecordState(view, exchangeOf(view, 'updateMany'))
+	return updateMany(view, bodies)
 }
 
 export async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {

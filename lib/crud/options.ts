@@ -32,9 +32,21 @@ export type CrudOperation =
 	| 'restore'
 	| 'totals'
 	| 'createMany'
+	| 'updateMany'
 
 export const OPERATIONS: readonly CrudOperation[] = [
-	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals', 'createMany'] as const),
+	...([
+		'list',
+		'read',
+		'create',
+		'update',
+		'replace',
+		'remove',
+		'restore',
+		'totals',
+		'createMany',
+		'updateMany',
+	] as const),
 ]
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
@@ -103,7 +115,7 @@ export interface CrudOptions {
 	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
-	/** Maximum number of records in a request of `createMany`; more are 422. From 1 to 10,000. @default 100 */
+	/** Maximum number of records in a request of `createMany` or `updateMany`; more are 422. From 1 to 10,000. @default 100 */
 	readonly maxBatch?: number
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]

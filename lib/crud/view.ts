@@ -81,6 +81,7 @@ export interface CrudView {
 	create(values: WrittenValues): unknown
 	createMany(values: readonly WrittenValues[]): unknown
 	update(id: string, values: WrittenValues): unknown
+	updateMany(records: readonly Readonly<Record<string, unknown>>[]): unknown
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown
 	totals(query: TotalsRequest): unknown

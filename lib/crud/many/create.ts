@@ -2,19 +2,13 @@
  * `createMany`: a list of records in the body of POST. Each is checked as the body of a single create, with the same scope,
  * and all are stored in one transaction. Called by `operations.ts`, and by the handler's method.
  */
-import { isRestError, RestError } from '../../base/error.ts'
-import { isPlain } from '../../base/options.ts'
+import { RestError } from '../../base/error.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Created, Model, Selection, Values } from '../../models/model.ts'
 import { errorAt, ModelError } from '../../models/model-error.ts'
-import { CustomReply } from '../../reply/custom-reply.ts'
-import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
-import type { Detail } from '../../wire/codes.ts'
-import { RawJson } from '../../wire/raw-json.ts'
 import { createWithin, newRecord, refuseMoved, translateWriteErrors } from '../changes.ts'
-import { CrudRecord, recordOf, stripRecords } from '../crud-record.ts'
-import type { CrudPlan } from '../plan.ts'
+import { type CrudRecord, recordOf } from '../crud-record.ts'
 import { createConditionally } from '../preconditions.ts'
 import { relatedAccess } from '../relations/access.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
@@ -23,6 +17,7 @@ import { resolveScope, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { checkedEach, listOf } from './lists.ts'
 import { placed, placedByModel } from './places.ts'
 import { together } from './together.ts'
 
@@ -41,7 +36,9 @@ export async function createMany(view: CrudView, bodies: BodyReader): Promise<un
 	if (view[STATE].include.length > 0)
 		throw new RestError('bad_request', 'include is for one record: read the new records to include more')
 	const scope = await resolveScope(view, 'create')
-	const records = await checkedRecords(plan, exchange, scope, bodies)
+	const records = await checkedEach(plan, exchange, (body) =>
+		bodies.read({ plan, kind: 'create', isText: false, body, scope, id: undefined }),
+	)
 	view.status(201)
 	const answers = await createConditionally(view, exchange.headers, async () =>
 		overridden.has('createMany')
@@ -61,41 +58,6 @@ async function checkAccess(view: CrudView, handler: object, exchange: Exchange):
 	const { access } = handler as { readonly access?: object } // a RestHandler
 	if (access === undefined || !Object.hasOwn(access, 'createMany')) return
 	await relatedAccess(exchange).check({ handler, to: view[FACTS].plan, operation: 'createMany' })
-}
-
-/** The checked values of each record. @throws RestError `invalid` with the problems of all records */
-async function checkedRecords(
-	plan: CrudPlan,
-	exchange: Exchange,
-	scope: Scope,
-	bodies: BodyReader,
-): Promise<readonly WrittenValues[]> {
-	const { value } = exchange.body.decoded()
-	if (!Array.isArray(value)) throw new RestError('invalid', 'The body must be a list of records')
-	const { maxBatch } = plan
-	if (value.length > maxBatch)
-		throw invalid([{ field: '', code: 'max', message: `must have at most ${maxBatch} records` }])
-	const problems: Detail[] = []
-	const records: WrittenValues[] = []
-	for (const [index, body] of value.entries()) {
-		if (problems.length >= MAX_PROBLEMS) break
-		if (!isPlain(body)) {
-			problems.push({ field: String(index), code: 'object', message: 'must be an object with named fields' })
-			continue
-		}
-		try {
-			const fields = body as Readonly<Record<string, unknown>> // a plain object
-			records.push(
-				await bodies.read({ plan, kind: 'create', isText: false, body: fields, scope, id: undefined }),
-			)
-		} catch (error) {
-			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, index)
-			const { details = [] } = placed(error, index) as RestError // made of one
-			problems.push(...details)
-		}
-	}
-	if (problems.length > 0) throw invalid(problems)
-	return records
 }
 
 /** The handler's method, with values that a program passes. */
@@ -205,15 +167,4 @@ async function createIn(
 		}
 	}
 	return created
-}
-
-/** The answer's text: that of each record, or what an override has returned, in `stripObject`. */
-function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
-	const texts = answers.map((answer) => {
-		const value = answer instanceof CustomReply ? answer.value : answer
-		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
-		const plain = value instanceof RawJson ? value.value() : value
-		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
-	})
-	return new RawJson(`[${texts.join()}]`)
 }

@@ -1,0 +1,57 @@
+/** Lists of records in requests and answers, for `create.ts` and `update.ts`. */
+import { isRestError, RestError } from '../../base/error.ts'
+import { isPlain } from '../../base/options.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { CustomReply } from '../../reply/custom-reply.ts'
+import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
+import type { Detail } from '../../wire/codes.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { CrudRecord, stripRecords } from '../crud-record.ts'
+import type { CrudPlan } from '../plan.ts'
+import { type CrudView, FACTS } from '../view.ts'
+import { placed } from './places.ts'
+
+/**
+ * What `check` makes of each record in the body.
+ *
+ * @throws RestError `invalid` with the problems of all records
+ */
+export async function checkedEach<T>(
+	{ maxBatch }: CrudPlan,
+	exchange: Exchange,
+	check: (body: Readonly<Record<string, unknown>>) => Promise<T>,
+): Promise<readonly T[]> {
+	const { value } = exchange.body.decoded()
+	if (!Array.isArray(value)) throw new RestError('invalid', 'The body must be a list of records')
+	if (value.length > maxBatch)
+		throw invalid([{ field: '', code: 'max', message: `must have at most ${maxBatch} records` }])
+	const problems: Detail[] = []
+	const records: T[] = []
+	for (const [index, body] of value.entries()) {
+		if (problems.length >= MAX_PROBLEMS) break
+		if (!isPlain(body)) {
+			problems.push({ field: String(index), code: 'object', message: 'must be an object with named fields' })
+			continue
+		}
+		try {
+			records.push(await check(body as Readonly<Record<string, unknown>>)) // a plain object
+		} catch (error) {
+			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, index)
+			const { details = [] } = placed(error, index) as RestError // made of one
+			problems.push(...details)
+		}
+	}
+	if (problems.length > 0) throw invalid(problems)
+	return records
+}
+
+/** The answer's text: that of each record, or what an override has returned, in `stripObject`. */
+export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
+	const texts = answers.map((answer) => {
+		const value = answer instanceof CustomReply ? answer.value : answer
+		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
+		const plain = value instanceof RawJson ? value.value() : value
+		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
+	})
+	return new RawJson(`[${texts.join()}]`)
+}

@@ -1,0 +1,129 @@
+/**
+ * `updateMany`: a list of records with their ids in the body of PATCH. Each is changed as by a single update, with the same
+ * scope, and all in one transaction. Called by `operations.ts`, and by the handler's method.
+ */
+import { RestError } from '../../base/error.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import type { Changes } from '../../models/model.ts'
+import { conditionsOf } from '../../reply/etag.ts'
+import { invalid } from '../../validate/problem.ts'
+import { changeWithin } from '../changes.ts'
+import type { CrudPlan } from '../plan.ts'
+import type { Scope } from '../scope.ts'
+import { checkedId, modelId, resolveScope, translateModelErrors } from '../store.ts'
+import { givenChanges } from '../value-from-json.ts'
+import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
+import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { checkedEach, listOf } from './lists.ts'
+import { placed } from './places.ts'
+import { together } from './together.ts'
+
+/** One record of the list. */
+interface Change {
+	readonly id: string
+	/** The version that it must have; `undefined` for any. */
+	readonly version: string | undefined
+	/** By the names for clients, for an overridden `update()`. */
+	readonly values: WrittenValues
+	/** By the model's names. */
+	readonly changes: Changes
+}
+
+type Given = Readonly<Record<string, unknown>>
+
+/** The request's `updateMany`; its state has begun. */
+export async function updateMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
+	const exchange = exchangeOf(view, 'updateMany')
+	const { plan, overridden } = view[FACTS]
+	if (view[STATE].include.length > 0)
+		throw new RestError('bad_request', 'include is for one record: read the records to include more')
+	// A collection has no ETag (RFC 9110 §13.1.1): versions are in the list.
+	const match = conditionsOf(exchange.headers)?.match
+	if (match !== undefined && match !== '*') throw new RestError('precondition_failed')
+	const scope = await resolveScope(view, 'update')
+	const changes = await checkedEach(plan, exchange, async (body): Promise<Change> => {
+		const id = checkedId(view, keyIn(plan, body))
+		const given = { plan, kind: 'update', isText: false, body, scope, id: modelId(view, id, scope) } as const
+		const version = versionIn(plan, body)
+		const values = await bodies.read(given)
+		return { id, version, values, changes: checkedChanges(plan, values) }
+	})
+	const answers = await (overridden.has('updateMany')
+		? translateModelErrors(view, 'updateMany', () => view.updateMany(changes.map(recordOf(plan))))
+		: changeAll(view, scope, changes))
+	return Array.isArray(answers) ? listOf(view, answers) : answers
+}
+
+/** The handler's method, with records that a program passes: the key's fields, and those to change. */
+export async function updateManyRecords(
+	view: CrudView,
+	given: readonly Given[],
+): Promise<readonly unknown[]> {
+	const { plan } = view[FACTS]
+	const changes = given.map((record) => {
+		const values = Object.entries(record).filter(
+			([name]) => !plan.keyReaders.has(name) && name !== plan.version?.name,
+		)
+		const id = checkedId(view, keyIn(plan, record))
+		const own = Object.fromEntries(values) as WrittenValues // checked by `givenChanges`
+		return { id, version: versionIn(plan, record), values: own, changes: givenChanges(plan, 'update', own) }
+	})
+	return changeAll(view, await resolveScope(view, 'update'), changes)
+}
+
+/** The id of a record in a list: a value, or one for each field of the key. @throws RestError `invalid` */
+function keyIn({ keys }: CrudPlan, record: Given): unknown {
+	for (const { name } of keys)
+		if ((record[name] ?? null) === null)
+			throw invalid([{ field: name, code: 'required', message: 'is required' }])
+	return keys.length === 1 ? record[keys[0]?.name ?? ''] : keys.map(({ name }) => record[name])
+}
+
+/** @throws RestError `invalid` for what isn't a whole number */
+function versionIn({ version, visible }: CrudPlan, record: Given): string | undefined {
+	const given = version === undefined || !visible.has(version.name) ? undefined : record[version.name]
+	if (given === undefined || version === undefined) return undefined
+	const text = typeof given === 'number' || typeof given === 'string' ? String(given) : ''
+	if (/^-?\d{1,19}$/.test(text)) return text
+	throw invalid([{ field: version.name, code: 'integer', message: 'must be the version of the record' }])
+}
+
+/** The record as an override of `updateMany()` gets it. */
+function recordOf({ keys, keyReaders, version }: CrudPlan): (change: Change) => Given {
+	return ({ id, version: required, values }) => {
+		const texts = keys.length === 1 ? [id] : id.split(',').map(decodeURIComponent)
+		const key = [...keyReaders.keys()].map((name, at) => [name, texts[at]])
+		const more = version === undefined || required === undefined ? {} : { [version.name]: required }
+		return { ...Object.fromEntries(key), ...more, ...values }
+	}
+}
+
+/** In the order of their ids, so that two lists with the same records seldom wait for each other in a circle. */
+async function changeAll(
+	view: CrudView,
+	scope: Scope,
+	changes: readonly Change[],
+): Promise<readonly unknown[]> {
+	const order = [...changes.entries()].sort(([, a], [, b]) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+	const state = Object.isFrozen(view[STATE]) ? beginState(view, view[STATE]) : view[STATE]
+	return together(view, async () => {
+		const answers: unknown[] = []
+		for (const [index, change] of order) {
+			try {
+				state.version = change.version
+				answers[index] = await changeOne(view, scope, change)
+			} catch (error) {
+				throw placed(error, index)
+			} finally {
+				state.version = undefined
+			}
+		}
+		return answers
+	})
+}
+
+/** By the overridden `update()`, so that a list can't get around it. */
+function changeOne(view: CrudView, scope: Scope, { id, values, changes }: Change): Promise<unknown> {
+	if (!view[FACTS].overridden.has('update')) return changeWithin(view, 'update', id, scope, changes)
+	return translateModelErrors(view, 'update', () => view.update(id, values))
+}

@@ -1,0 +1,211 @@
+/** `updateMany`: lists in the body of PATCH, on all stores. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, type CrudOptions, type CrudValues, type Model } from '../../../lib/index.ts'
+import { asking } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+import { openStore, type Store, storesHere } from '../over/stores.ts'
+
+const OPTIONS: CrudOptions = {
+	visible: ['id', 'title', 'stock', 'code', 'owner', 'version'],
+	updatable: ['title', 'stock', 'code', 'owner', 'pin'],
+	rules: { stock: ['integer', { min: 0 }] },
+	allow: ['list', 'update', 'updateMany'],
+	version: 'version',
+}
+
+const ID = { fields: ['id'], names: ['id'], version: undefined }
+
+const authenticator = {
+	authenticate: ({ headers }: { headers: Record<string, unknown> }) =>
+		headers.user === undefined ? null : { id: String(headers.user) },
+}
+
+interface Problem {
+	readonly error: string
+	readonly code: string
+	readonly details: readonly { readonly field: string; readonly code: string }[]
+}
+
+for (const name of await storesHere()) {
+	describe(`updateMany over ${name}`, (test) => {
+		let store: Store
+		let model: Model
+		let ids: number[]
+		test.before(async () => {
+			store = await openStore(name, 'update_many')
+		})
+		test.before.each(async () => {
+			model = await store.emptied()
+			ids = []
+			for (const [title, owner] of [
+				['a', 'ada'],
+				['b', 'ada'],
+				['c', 'bob'],
+			] as const)
+				ids.push(Number((await model.create({ title, owner, code: `code ${title}` }, ID)).id))
+		})
+		test.after(() => store.close())
+
+		const patching = (handler: CrudHandler) => {
+			const { ask } = asking({ api: handler })
+			return async (body: unknown, headers: Record<string, string> = {}, query = '') => {
+				const reply = await ask(`PATCH /api${query}`, { body, headers })
+				const { data, ...problem } = reply.json() as Problem & { data?: Record<string, unknown>[] }
+				const places = (problem.details ?? []).map(({ field, code }) => `${field} ${code}`)
+				return { ...reply, data, problem, places }
+			}
+		}
+		const titles = async () => {
+			const { json } = await model.list({
+				...{ selection: { fields: ['title'], names: ['title'], version: undefined }, where: undefined },
+				...{
+					order: [{ field: 'id', descending: false }],
+					limit: 9,
+					offset: 0,
+					after: undefined,
+					total: false,
+				},
+			})
+			return (JSON.parse(json) as { title: string }[]).map(({ title }) => title).join()
+		}
+
+		test('each record is changed, and answered in the order given', async () => {
+			const patch = patching(new CrudHandler(model, OPTIONS))
+			const { status, data } = await patch([
+				{ id: ids[2], title: 'C' },
+				{ id: ids[0], title: 'A', stock: 3, version: 1 },
+			])
+			assert.is(status, 200)
+			assert.equal(
+				data?.map(({ id, title, stock, version }) => [id, title, stock, version]),
+				[
+					[ids[2], 'C', null, 2],
+					[ids[0], 'A', 3, 2],
+				],
+			)
+			assert.is(await titles(), 'A,b,C')
+			assert.equal((await patch([])).data, [])
+			assert.equal((await patch([{ id: ids[1], title: 'B' }], {}, '?fields=title')).data, [{ title: 'B' }])
+		})
+
+		test('one that is missing, stale or refused fails all, with its place', async () => {
+			const patch = patching(new CrudHandler(model, OPTIONS))
+			const fine = { id: ids[0], title: 'A' }
+			for (const [other, expected, place] of [
+				[{ id: 987_654, title: 'x' }, 404, '1 not_found'],
+				[{ id: ids[1], title: 'B', version: 7 }, 412, '1 precondition_failed'],
+				[{ id: ids[1], title: 'B', version: 'x' }, 422, '1.version integer'],
+				[{ id: ids[1], title: null }, 422, '1.title required'],
+				[{ id: ids[1], stock: -1 }, 422, '1.stock min'],
+				[{ id: ids[1], secret: 's' }, 422, '1.secret unknown'],
+				[{ title: 'x' }, 422, '1.id required'],
+				[{ id: 'x', title: 'x' }, 404, '1 not_found'],
+				['text', 422, '1 object'],
+				[{ id: ids[1], code: 'code a' }, 409, '1.code unique'],
+			] as const) {
+				const { status, places } = await patch([fine, other])
+				assert.equal([status, places], [expected, [place]])
+			}
+			assert.is((await patch([fine], { 'if-match': '"1"' })).status, 412)
+			assert.is(await titles(), 'a,b,c')
+		})
+
+		test('a scope holds for each record', async () => {
+			class Mine extends CrudHandler {
+				override authenticator = authenticator
+				override access = { '*': 'user' }
+				override scope() {
+					return { owner: this.user?.id }
+				}
+			}
+			const patch = patching(new Mine(model, OPTIONS))
+			assert.is((await patch([{ id: ids[0], title: 'A' }])).status, 401)
+			const other = await patch(
+				[
+					{ id: ids[0], title: 'A' },
+					{ id: ids[2], title: 'C' },
+				],
+				{ user: 'ada' },
+			)
+			assert.equal([other.status, other.places], [404, ['1 not_found']])
+			assert.is(await titles(), 'a,b,c')
+			class Open extends CrudHandler {
+				override scope() {
+					return { or: [{ owner: 'ada' }, { stock: { gte: 5 } }] }
+				}
+			}
+			const left = await patching(new Open(model, OPTIONS))([
+				{ id: ids[0], title: 'A' },
+				{ id: ids[1], owner: 'eve' },
+			])
+			assert.equal([left.status, left.places], [403, ['1 forbidden']])
+			assert.is(await titles(), 'a,b,c')
+		})
+
+		test('access has a rule of its own, else that of update; it is off by default, and has a bound', async () => {
+			class Guarded extends CrudHandler {
+				override authenticator = authenticator
+				override access: Record<string, string> = { update: 'user' }
+			}
+			class Own extends Guarded {
+				override access = { update: 'user', updateMany: 'anyone' }
+			}
+			const body = [{ id: ids[0], title: 'A' }]
+			assert.is((await patching(new Guarded(model, OPTIONS))(body)).status, 401)
+			assert.is((await patching(new Guarded(model, { ...OPTIONS, allow: ['updateMany'] }))(body)).status, 401)
+			assert.is((await patching(new Own(model, OPTIONS))(body)).status, 200)
+			assert.is((await patching(new CrudHandler(model, { ...OPTIONS, allow: ['list', 'update'] }))(body)).status, 405)
+			const small = await patching(new CrudHandler(model, { ...OPTIONS, maxBatch: 1 }))([...body, ...body])
+			assert.equal([small.status, small.places], [422, [' max']])
+		})
+
+		test('an overridden update is called for each, in one transaction', async () => {
+			class Own extends CrudHandler {
+				override async update(id: string, values: CrudValues) {
+					if (values.title === 'refused') return this.error('Not this one', 409)
+					return super.update(id, { ...values, stock: 7 })
+				}
+			}
+			const patch = patching(new Own(model, OPTIONS))
+			const { data } = await patch([
+				{ id: ids[1], title: 'B', version: 1 },
+				{ id: ids[0], title: 'A' },
+			])
+			assert.equal(
+				data?.map(({ title, stock }) => [title, stock]),
+				[
+					['B', 7],
+					['A', 7],
+				],
+			)
+			const refused = await patch([
+				{ id: ids[0], title: 'x' },
+				{ id: ids[1], title: 'refused' },
+			])
+			assert.is(refused.status, 409)
+			const stale = await patch([
+				{ id: ids[0], title: 'x' },
+				{ id: ids[1], title: 'y', version: 1 },
+			])
+			assert.equal([stale.status, stale.places], [412, ['1 precondition_failed']])
+			assert.is(await titles(), 'A,B,c')
+		})
+
+		test('a method changes several, with values of a program', async () => {
+			class Own extends CrudHandler {
+				async post_all() {
+					const records = ids.map((id, at) => ({
+						id,
+						title: `t${at}`,
+						...(at === 0 ? { version: '1' } : {}),
+					}))
+					return (await this.updateMany(records)).map((record) => record.id)
+				}
+			}
+			const { said } = asking({ api: new Own(model, OPTIONS) })
+			assert.match(await said('POST /api/all'), /^200/)
+			assert.match(await said('POST /api/all'), /^412/)
+			assert.is(await titles(), 't0,t1,t2')
+		})
+	})
+}
