@@ -12,6 +12,7 @@ import type { Validator } from '../validate/validator.ts'
 import { inputSchema, orNull } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { idSchema, shownKey } from './id-schema.ts'
+import { OF_PAGES } from './many/remove.ts'
 import type { CrudOperation } from './options.ts'
 import { listParameters, readParameters, recordParameters } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
@@ -57,7 +58,7 @@ function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
 
 /** Whether an operation has no id in its path. */
 function isOnAll(operation: CrudOperation): boolean {
-	return ['list', 'create', 'createMany', 'updateMany'].includes(operation)
+	return ['list', 'create', 'createMany', 'updateMany', 'removeMany'].includes(operation)
 }
 
 /** One record, a list, or either, as `allow` says. */
@@ -124,6 +125,7 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		replace: `Replace one of the ${records}`,
 		remove: `Delete one of the ${records}`,
 		totals: `Total ${records}`,
+		removeMany: `Delete those of the ${records} that match`,
 		updateMany: `Change several of the ${records}`,
 		createMany: `Add several to the ${records}`,
 		restore: `Restore one of the deleted ${records}`,
@@ -159,6 +161,8 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 			}
 		case 'createMany':
 			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, status: 201, headers: [] }
+		case 'removeMany':
+			return { ...answer, schema: isOpen ? {} : { type: 'array', items: idSchema(facts) }, headers: [] }
 		case 'updateMany':
 			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, headers: [] }
 		case 'remove':
@@ -170,6 +174,7 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 
 function queryOf(plan: CrudPlan, operation: CrudOperation): Shape['query'] {
 	if (operation === 'list') return listParameters(plan)
+	if (operation === 'removeMany') return listParameters(plan).filter(({ name }) => !OF_PAGES.includes(name))
 	return operation === 'read' ? readParameters(plan) : recordParameters(plan)
 }
 
@@ -178,7 +183,13 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 	// `If-None-Match: *` requires that the key isn't taken.
 	if (operation === 'create' || operation === 'createMany')
 		return plan.keys.some(({ name }) => plan.creatable.has(name)) ? ['If-None-Match'] : []
-	if (plan.version === undefined || operation === 'list' || operation === 'updateMany') return []
+	if (
+		plan.version === undefined ||
+		operation === 'list' ||
+		operation === 'updateMany' ||
+		operation === 'removeMany'
+	)
+		return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
 }
 
@@ -186,7 +197,7 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 	const isWrite = operation !== 'list' && operation !== 'read'
 	const hasId = !isOnAll(operation)
 	const needsVersions = operation === 'updateMany' && plan.version !== undefined
-	const hasValues = isWrite && operation !== 'remove' && operation !== 'restore'
+	const hasValues = isWrite && operation !== 'remove' && operation !== 'removeMany' && operation !== 'restore'
 	return [
 		// For a write that would leave the scope.
 		...(isScoped && hasValues ? [403] : []),

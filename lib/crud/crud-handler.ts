@@ -17,6 +17,7 @@ import { changeRecord, createRecord, removeRecord, restoreRecord } from './chang
 import type { CrudPage, CrudRecord } from './crud-record.ts'
 import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import { createManyRecords } from './many/create.ts'
+import { removeManyRecords } from './many/remove.ts'
 import { updateManyRecords } from './many/update.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
@@ -192,6 +193,19 @@ export class CrudHandler extends RestHandler {
 	totals<Answer = Promise<RawJson>>(query: Partial<TotalsRequest>): NoInfer<Answer>
 	totals(query: Partial<TotalsRequest>): unknown {
 		return totalRecords(this, completeTotals(query))
+	}
+
+	/**
+	 * Deletes the records that match, at most `maxBatch`, in one transaction, and returns their ids. If a subclass overrides
+	 * `remove()`, it is called for each.
+	 *
+	 * @param where by the model's field names
+	 * @throws RestError as `remove`; `conflict` if more match
+	 */
+	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
+	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
+	removeMany(where: Condition): unknown {
+		return removeManyRecords(this, where)
 	}
 
 	/**

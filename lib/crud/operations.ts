@@ -21,6 +21,7 @@ import { changeWithin, createWithin, removeWithin, restoreWithin } from './chang
 import { allOf } from './comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import { createMany, isMany } from './many/create.ts'
+import { removeMany } from './many/remove.ts'
 import { updateMany } from './many/update.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
@@ -45,6 +46,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const creating = plan.allow.has('create') ? 'create' : 'createMany'
 	const canCreateMany = plan.allow.has('createMany')
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
+	const asRemove = { accessOf: 'remove', accessNames: plan.allow.has('removeMany') ? ['remove'] : [] }
 	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
@@ -75,6 +77,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),
+		{ ...action('removeMany', ['DELETE'], 0, deleteMany), ...asRemove },
 		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
 	] as const
 	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
@@ -107,7 +110,8 @@ export function checkAsked(
 		if (use !== undefined) await access.check(use)
 		if (!isAsked) return
 		const { plan } = await access.factsFor(facts)
-		const query = operation === 'list' ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
+		const isList = operation === 'list' || operation === 'removeMany'
+		const query = isList ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
 		attach(exchange, ASKED, { plan, query } satisfies Asked)
 		await checkRelated(access, { where: undefined, order: [], ...query })
 	}
@@ -195,6 +199,10 @@ function createOneOrMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 function changeMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	beginRecordState(view, exchangeOf(view, 'updateMany'))
 	return updateMany(view, bodies)
+}
+
+function deleteMany(view: CrudView): Promise<unknown> {
+	return removeMany(view, queryOf(view, exchangeOf(view, 'removeMany')))
 }
 
 export async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {

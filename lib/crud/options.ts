@@ -33,6 +33,7 @@ export type CrudOperation =
 	| 'totals'
 	| 'createMany'
 	| 'updateMany'
+	| 'removeMany'
 
 export const OPERATIONS: readonly CrudOperation[] = [
 	...([
@@ -46,6 +47,7 @@ export const OPERATIONS: readonly CrudOperation[] = [
 		'totals',
 		'createMany',
 		'updateMany',
+		'removeMany',
 	] as const),
 ]
 
@@ -115,7 +117,7 @@ export interface CrudOptions {
 	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
-	/** Maximum number of records in a request of `createMany` or `updateMany`; more are 422. From 1 to 10,000. @default 100 */
+	/** Maximum number of records in a request of `createMany`, `updateMany` or `removeMany`; more are 422, or 409. From 1 to 10,000. @default 100 */
 	readonly maxBatch?: number
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]

@@ -1,5 +1,5 @@
 /** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
-import type { Model, Selection } from '../models/model.ts'
+import type { Condition, Model, Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { Audit } from './audit.ts'
 import type { CrudField } from './fields.ts'
@@ -85,6 +85,7 @@ export interface CrudView {
 	replace(id: string, values: WrittenValues): unknown
 	remove(id: string): unknown
 	totals(query: TotalsRequest): unknown
+	removeMany(where: Condition): unknown
 	restore(id: string): unknown
 	scope(operation: CrudOperation): unknown
 	fields(): unknown

@@ -154,7 +154,10 @@ for (const name of await storesHere()) {
 			assert.is((await patching(new Guarded(model, OPTIONS))(body)).status, 401)
 			assert.is((await patching(new Guarded(model, { ...OPTIONS, allow: ['updateMany'] }))(body)).status, 401)
 			assert.is((await patching(new Own(model, OPTIONS))(body)).status, 200)
-			assert.is((await patching(new CrudHandler(model, { ...OPTIONS, allow: ['list', 'update'] }))(body)).status, 405)
+			assert.is(
+				(await patching(new CrudHandler(model, { ...OPTIONS, allow: ['list', 'update'] }))(body)).status,
+				405,
+			)
 			const small = await patching(new CrudHandler(model, { ...OPTIONS, maxBatch: 1 }))([...body, ...body])
 			assert.equal([small.status, small.places], [422, [' max']])
 		})

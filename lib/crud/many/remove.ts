@@ -1,0 +1,107 @@
+/**
+ * `removeMany`: deletes the records that a condition in the URL of DELETE finds, as by a single `remove`, and all in one
+ * transaction. Called by `operations.ts`, and by the handler's method.
+ */
+import { isRestError, RestError } from '../../base/error.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import type { Condition } from '../../models/model.ts'
+import { RawJson } from '../../wire/raw-json.ts'
+import { badQuery } from '../bad-query.ts'
+import { removeWithin } from '../changes.ts'
+import { allOf } from '../comparison.ts'
+import type { CrudQuery } from '../list-query.ts'
+import type { CrudPlan } from '../plan.ts'
+import { idSegment } from '../record-id.ts'
+import { idsOf } from '../relations/records.ts'
+import { isRelated, related } from '../relations/related.ts'
+import type { Scope } from '../scope.ts'
+import { resolveScope, translateModelErrors, withNeeded } from '../store.ts'
+import { type Transacting, transaction } from '../transaction.ts'
+import { type CrudView, FACTS } from '../view.ts'
+
+/** Parameters of a list that a deletion refuses: it would seem to be limited to a page. */
+export const OF_PAGES: readonly string[] = [
+	...['limit', 'offset', 'cursor', 'sort', 'fields', 'count', 'include', 'deleted'],
+]
+
+/** The request's `removeMany`, with its URL read as that of a list. */
+export async function removeMany(view: CrudView, query: CrudQuery): Promise<unknown> {
+	const exchange = exchangeOf(view, 'removeMany')
+	const { plan, overridden } = view[FACTS]
+	const { where } = query
+	const wrong = OF_PAGES.find((name) => Object.hasOwn(exchange.query().last, name))
+	if (wrong !== undefined && plan.parameters.some((name) => name === wrong))
+		throw badQuery(wrong, 'unknown', 'is not a parameter of a deletion: it takes conditions')
+	if (where === undefined || isConstant(where, true))
+		throw new RestError('bad_request', `A condition is required, such as ${plan.keys[0]?.name}[in]=1,2,3`)
+	const ids = await (overridden.has('removeMany')
+		? translateModelErrors(view, 'removeMany', () => view.removeMany(where))
+		: removeMatching(view, query))
+	return Array.isArray(ids) ? new RawJson(`[${ids.map((id) => idJson(plan, String(id))).join()}]`) : ids
+}
+
+/** Whether a condition is true, or false, for all records, because it compares nothing: `{}`, `{ or: [{}, …] }`. */
+function isConstant(where: Condition, value: boolean): boolean {
+	if (where.op === 'not') return isConstant(where.term, !value)
+	if (where.op !== 'and' && where.op !== 'or') return false
+	const terms = where.terms.map((term) => isConstant(term, value))
+	return (where.op === 'and') === value ? terms.every(Boolean) : terms.some(Boolean)
+}
+
+/** An id in the form of the record's field, or the text of a key of several. */
+function idJson({ keys }: CrudPlan, id: string): string {
+	const field = keys.length === 1 ? keys[0]?.field : undefined
+	const isNumber = field?.type === 'integer' || (field?.type === 'bigint' && field.asText !== true)
+	return isNumber && /^-?\d+$/.test(id) ? id : JSON.stringify(id)
+}
+
+/** The handler's method. @throws TypeError without a condition: it would delete all records */
+export async function removeManyRecords(view: CrudView, where: Condition): Promise<readonly string[]> {
+	const given: unknown = where
+	if (typeof given !== 'object' || given === null || !('op' in given) || isConstant(where, true))
+		throw new TypeError(`${view[FACTS].plan.owner}.removeMany() needs a condition`)
+	return removeMatching(view, { where, order: [] })
+}
+
+async function removeMatching(
+	view: CrudView,
+	query: Pick<CrudQuery, 'where' | 'order'>,
+): Promise<readonly string[]> {
+	const { plan } = view[FACTS]
+	const scope = await resolveScope(view, 'remove')
+	const limits = isRelated(plan, query) ? await related(view, query, withNeeded(view), false) : query
+	const where = allOf(scope.where, limits.where)
+	const itself = view as unknown as Transacting // a CrudHandler's view
+	return transaction([itself], async () => {
+		const { plan: within } = view[FACTS]
+		const found = await translateModelErrors(view, 'list', () => idsOf(within, where, plan.maxBatch + 1))
+		if (found.length > plan.maxBatch)
+			throw new RestError('conflict', `More than ${plan.maxBatch} records match: narrow the condition`)
+		const removed: string[] = []
+		for (const id of found) if (await removeOne(view, scope, id)) removed.push(id)
+		return removed
+	})
+}
+
+/** By the overridden `remove()`, so that a condition can't get around it. Returns false if it is gone already. */
+async function removeOne(view: CrudView, scope: Scope, id: string): Promise<boolean> {
+	const { plan, overridden } = view[FACTS]
+	const segment = plan.keys.length === 1 ? id : idSegment(plan, id, [scope])
+	try {
+		if (overridden.has('remove')) await translateModelErrors(view, 'remove', () => view.remove(segment))
+		else await removeWithin(view, segment, scope)
+		return true
+	} catch (error) {
+		if (isRestError(error) && error.code === 'not_found') return false
+		throw placedById(error, id)
+	}
+}
+
+/** The place of a record that can't be deleted is its id. */
+function placedById(error: unknown, id: string): unknown {
+	if (!isRestError(error) || error.code !== 'conflict' || (error.details ?? []).length > 0) return error
+	return new RestError('conflict', `${id}: ${error.message}`, {
+		cause: error.cause ?? error,
+		details: [{ field: id, code: 'conflict', message: error.message }],
+	})
+}

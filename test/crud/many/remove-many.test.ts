@@ -1,0 +1,158 @@
+/** `removeMany`: DELETE with a condition, on all stores. */
+import * as assert from 'uvu/assert'
+import { CrudHandler, type CrudOptions, type Model } from '../../../lib/index.ts'
+import { asking } from '../../helpers/asking.ts'
+import { describe } from '../../helpers/describe.ts'
+import { openStore, type Store, storesHere } from '../over/stores.ts'
+
+const OPTIONS: CrudOptions = {
+	visible: ['id', 'title', 'owner', 'parent'],
+	searchable: ['title'],
+	allow: ['list', 'remove', 'removeMany'],
+}
+
+const ID = { fields: ['id'], names: ['id'], version: undefined }
+
+for (const name of await storesHere()) {
+	describe(`removeMany over ${name}`, (test) => {
+		let store: Store
+		let model: Model
+		let ids: number[]
+		test.before(async () => {
+			store = await openStore(name, 'remove_many')
+		})
+		test.before.each(async () => {
+			model = await store.emptied()
+			ids = []
+			for (const [title, owner] of [
+				['a', 'ada'],
+				['b', 'ada'],
+				['c', 'bob'],
+			] as const)
+				ids.push(Number((await model.create({ title, owner }, ID)).id))
+		})
+		test.after(() => store.close())
+
+		const deleting = (handler: CrudHandler) => {
+			const { said } = asking({ api: handler })
+			return (query: string) => said(`DELETE /api${query}`)
+		}
+		const count = () => model.count(undefined)
+
+		test('what the condition finds is deleted, and the ids are answered', async () => {
+			const del = deleting(new CrudHandler(model, OPTIONS))
+			const missing = '987654'
+			assert.is(
+				await del(`?id[in]=${ids[0]},${ids[2]},${missing}`),
+				`200 {"success":true,"data":[${ids[0]},${ids[2]}]}`,
+			)
+			assert.is(await del('?title=nothing'), '200 {"success":true,"data":[]}')
+			assert.is(await del('?owner=ada&search=b'), `200 {"success":true,"data":[${ids[1]}]}`)
+			assert.is(await count(), 0)
+		})
+
+		test('a condition is required, and nothing that would limit a page', async () => {
+			const del = deleting(new CrudHandler(model, OPTIONS))
+			for (const query of [
+				'',
+				'?',
+				'?limit=1',
+				'?owner=ada&limit=1',
+				'?owner=ada&sort=id',
+				'?owner=ada&fields=id',
+				'?secret=x',
+				'?filter={}',
+				'?filter={"and":[]}',
+				'?filter={"and":[{},{}]}',
+				'?filter={"or":[{},{"title":"a"}]}',
+				'?filter={"not":{"or":[]}}',
+				'?filter={"not":{"not":{}}}',
+				'?search=',
+			])
+				assert.match(await del(query), /^400 /, query)
+			assert.match(await del(''), 'A condition is required, such as id[in]=1,2,3')
+			assert.match(
+				await deleting(new CrudHandler(model, { ...OPTIONS, allow: ['list', 'remove'] }))('?owner=ada'),
+				/^405/,
+			)
+			assert.is(await count(), 3)
+		})
+
+		test('more than maxBatch are refused, and nothing is deleted', async () => {
+			const del = deleting(new CrudHandler(model, { ...OPTIONS, maxBatch: 2 }))
+			assert.match(await del('?title[gte]=a'), /^409 .*More than 2 records match/)
+			assert.is(await count(), 3)
+			assert.match(await del('?owner=ada'), /^200/)
+			assert.is(await count(), 1)
+		})
+
+		test('a record that others refer to undoes all, and is named', async () => {
+			await model.create({ title: 'child', parent: ids[1] ?? 0 }, ID)
+			const text = await deleting(new CrudHandler(model, OPTIONS))('?owner=ada')
+			assert.match(
+				text,
+				new RegExp(`^409 .*"${ids[1]}: Other records refer to this one".*"field":"${ids[1]}"`),
+			)
+			assert.is(await count(), 4)
+		})
+
+		test('records outside of the scope stay, unseen', async () => {
+			class Mine extends CrudHandler {
+				override scope() {
+					return { owner: 'bob' }
+				}
+			}
+			assert.is(
+				await deleting(new Mine(model, OPTIONS))('?title[gte]=a'),
+				`200 {"success":true,"data":[${ids[2]}]}`,
+			)
+			assert.is(await count(), 2)
+		})
+
+		test('access is that of remove, unless it has its own', async () => {
+			const authenticator = { authenticate: () => null }
+			class Guarded extends CrudHandler {
+				override authenticator = authenticator
+				override access: Record<string, string> = { remove: 'user' }
+			}
+			class Own extends Guarded {
+				override access = { remove: 'user', removeMany: 'anyone' }
+			}
+			assert.match(await deleting(new Guarded(model, OPTIONS))('?owner=ada'), /^401/)
+			assert.match(
+				await deleting(new Guarded(model, { ...OPTIONS, allow: ['removeMany'] }))('?owner=ada'),
+				/^401/,
+			)
+			assert.match(await deleting(new Own(model, OPTIONS))('?owner=ada'), /^200/)
+		})
+
+		test('an overridden remove is called for each, in one transaction', async () => {
+			const seen: string[] = []
+			class Own extends CrudHandler {
+				override async remove(id: string) {
+					seen.push(id)
+					return id === String(ids[1]) ? this.error('Not this one', 409) : super.remove(id)
+				}
+			}
+			assert.match(await deleting(new Own(model, OPTIONS))('?owner=ada'), /^409 .*Not this one/)
+			assert.equal(seen, [String(ids[0]), String(ids[1])])
+			assert.is(await count(), 3)
+		})
+
+		test('a method deletes what matches, but never without a condition', async () => {
+			class Own extends CrudHandler {
+				async post_ada() {
+					return this.removeMany({ op: 'eq', field: 'owner', value: 'ada' })
+				}
+
+				async post_all() {
+					return this.removeMany(undefined as never)
+				}
+			}
+			const { said } = asking({ api: new Own(model, OPTIONS) })
+			assert.is(await said('POST /api/ada'), `200 {"success":true,"data":["${ids[0]}","${ids[1]}"]}`)
+			assert.match(await said('POST /api/all'), /^500/)
+			assert.is(await count(), 1)
+		})
+	})
+}
