@@ -16,8 +16,8 @@ import { idsOf } from '../relations/records.ts'
 import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
 import { resolveScope, translateModelErrors, withNeeded } from '../store.ts'
-import { type Transacting, transaction } from '../transaction.ts'
 import { type CrudView, FACTS } from '../view.ts'
+import { together } from './together.ts'
 
 /** Parameters of a list that a deletion refuses: it would seem to be limited to a page. */
 export const OF_PAGES: readonly string[] = [
@@ -29,6 +29,8 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 	const exchange = exchangeOf(view, 'removeMany')
 	const { plan, overridden } = view[FACTS]
 	const { where } = query
+	// The ids are answered, and `fields()` may hide the key.
+	if (!plan.isKeyVisible) throw new RestError('forbidden')
 	const wrong = OF_PAGES.find((name) => Object.hasOwn(exchange.query().last, name))
 	if (wrong !== undefined && plan.parameters.some((name) => name === wrong))
 		throw badQuery(wrong, 'unknown', 'is not a parameter of a deletion: it takes conditions')
@@ -71,8 +73,7 @@ async function removeMatching(
 	const scope = await resolveScope(view, 'remove')
 	const limits = isRelated(plan, query) ? await related(view, query, withNeeded(view), false) : query
 	const where = allOf(scope.where, limits.where)
-	const itself = view as unknown as Transacting // a CrudHandler's view
-	return transaction([itself], async () => {
+	return together(view, async () => {
 		const { plan: within } = view[FACTS]
 		const found = await translateModelErrors(view, 'list', () => idsOf(within, where, plan.maxBatch + 1))
 		if (found.length > plan.maxBatch)

@@ -109,6 +109,18 @@ for (const name of await storesHere()) {
 			assert.is(await count(), 2)
 		})
 
+		test('ids that this request can’t see are not answered, and so nothing is deleted', async () => {
+			class Hiding extends CrudHandler {
+				override fields() {
+					return { hidden: ['id'] }
+				}
+			}
+			assert.match(await deleting(new Hiding(model, OPTIONS))('?owner=ada'), /^403/)
+			const hidden = new CrudHandler(model, { ...OPTIONS, visible: ['title', 'owner'] })
+			assert.match(await deleting(hidden)('?owner=ada'), /^403/)
+			assert.is(await count(), 3)
+		})
+
 		test('access is that of remove, unless it has its own', async () => {
 			const authenticator = { authenticate: () => null }
 			class Guarded extends CrudHandler {
