@@ -1,9 +1,10 @@
 /** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
 import { collectionUrl, type Id, idIn } from './address.ts'
 import { ApiError, type Call, isRecord, unexpected } from './answer.ts'
+import type { ChangeOptions, CreateOptions, RecordOptions } from './call-options.ts'
 import { encodeQuery, pageOf, selectionText } from './list-query.ts'
 import { changeCondition, idOf, readCondition, segmentOf, setOrigin, valuesOf } from './origin.ts'
-import type { Include, ListQuery, Page, Selection, SelectionQuery } from './query-types.ts'
+import type { Include, ListQuery, Page, SelectionQuery } from './query-types.ts'
 import type {
 	FieldName,
 	FieldPath,
@@ -30,45 +31,6 @@ import { encodeTotals, groupsOf, type TotalsGroup, type TotalsKey, type TotalsQu
 export interface CrudClientOptions extends SendOptions {
 	/** The field that identifies a record, or the fields that do so together, in the server's order. @default 'id' */
 	readonly key?: string | readonly string[]
-}
-
-/** Options of calls that return a record. */
-export interface RecordOptions<
-	T,
-	R = NoRelations,
-	F extends FieldPath<T, R> = FieldPath<T, R>,
-	I extends Include<T, R> = Include<T, R>,
-> extends CallOptions,
-		Selection<T, R, F, I> {}
-
-/** Options of `create`. */
-export interface CreateOptions<
-	T,
-	R = NoRelations,
-	F extends FieldPath<T, R> = FieldPath<T, R>,
-	I extends Include<T, R> = Include<T, R>,
-> extends RecordOptions<T, R, F, I> {
-	/**
-	 * 1 to 255 characters of printable ASCII, new for each record. A server that stores keys creates the record only once,
-	 * so the call can be retried like a read.
-	 *
-	 * @default none: a create is attempted once
-	 */
-	readonly idempotencyKey?: string | undefined
-}
-
-/** Options of `update`, `replace` and `delete`. */
-export interface ChangeOptions<
-	T,
-	R = NoRelations,
-	F extends FieldPath<T, R> = FieldPath<T, R>,
-	I extends Include<T, R> = Include<T, R>,
-> extends RecordOptions<T, R, F, I> {
-	/**
-	 * An ETag (`"7"`) to change only this version of the record, or `*` to change only an existing record.
-	 * @default the ETag of the given record
-	 */
-	readonly ifMatch?: string | undefined
 }
 
 /** The records of a relation of one record: see {@link CrudClient.related}. */

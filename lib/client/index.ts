@@ -9,14 +9,12 @@ export type { PageMeta as Meta } from '../wire/list.ts'
 export type { Id } from './address.ts'
 export { ApiError, type ApiErrorFacts, type ApiMeta } from './answer.ts'
 export { client } from './api.ts'
+export type { ChangeOptions, CreateOptions, RecordOptions } from './call-options.ts'
 export {
-	type ChangeOptions,
-	type CreateOptions,
 	CrudClient,
 	type CrudClientOptions,
 	type ManyClient,
 	type OneClient,
-	type RecordOptions,
 	type RecordOrId,
 	type RelatedClient,
 } from './crud-client.ts'

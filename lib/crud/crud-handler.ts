@@ -126,9 +126,7 @@ export class CrudHandler extends RestHandler {
 
 	/**
 	 * Creates several records in one transaction, in the order given. If a subclass overrides `create()`, it is called for
-	 * each.
-	 *
-	 * @throws RestError as `create`, with the record's place before its fields: `3.title`
+	 * each. @throws RestError as `create`, with the record's place before its fields: `3.title`
 	 */
 	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
 	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
@@ -138,9 +136,7 @@ export class CrudHandler extends RestHandler {
 
 	/**
 	 * Changes several records in one transaction: each with its key, its version if it must have that, and the fields to
-	 * change. Returns them in the order given. If a subclass overrides `update()`, it is called for each.
-	 *
-	 * @throws RestError as `update`, with the record's place before its fields: `3.title`
+	 * change. Returns them in the order given. If a subclass overrides `update()`, it is called for each. @throws RestError as `update`, with the record's place before its fields: `3.title`
 	 */
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
@@ -197,10 +193,7 @@ export class CrudHandler extends RestHandler {
 
 	/**
 	 * Deletes the records that match, at most `maxBatch`, in one transaction, and returns their ids. If a subclass overrides
-	 * `remove()`, it is called for each.
-	 *
-	 * @param where by the model's field names
-	 * @throws RestError as `remove`; `conflict` if more match
+	 * `remove()`, it is called for each. @throws RestError as `remove`; `conflict` if more match
 	 */
 	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
 	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>

@@ -208,6 +208,33 @@ if (here.includes('pg'))
 				assert.match(await said('/todo?limit=0', by('stranger')), '"data":[]')
 			}))
 
+		test('lists of records are read and changed with it, all or none', () =>
+			undone(async () => {
+				const allow = [...TODOS.allow, 'createMany', 'updateMany', 'removeMany'] as const
+				const { said } = served({ todo: new Guarded(model('todos'), { ...TODOS, allow }) })
+				const tasks = async () => {
+					const { rows } = await pool.query('select task from todos order by task')
+					return rows.map(({ task }) => task).join()
+				}
+				const before = await tasks()
+				const mine = [{ task: 'dig' }, { task: 'rake', user_id: ADA }]
+				assert.match(await said('POST /todo', by('ada', mine)), /^201 .*"dig".*"rake"/)
+				const theirs = [{ task: 'hoe' }, { task: 'prune', user_id: ADA }]
+				assert.match(await said('POST /todo', by('bob', theirs)), /^403 /)
+				const change = [
+					{ id: 3, task: 'mow' },
+					{ id: 1, task: 'taken over' },
+				]
+				assert.match(await said('PATCH /todo', by('bob', change)), /^404 .*"field":"1"/)
+				assert.is(await said('DELETE /todo?id[in]=1,2', by('bob')), '200 {"success":true,"data":[]}')
+				assert.is(await tasks(), [...before.split(','), 'dig', 'rake'].toSorted().join())
+				assert.is(
+					await said('DELETE /todo?task[in]=dig,rake,reap', by('ada')).then((text) => text.slice(0, 3)),
+					'200',
+				)
+				assert.is(await tasks(), before)
+			}))
+
 		test('seen, but not to be changed by a policy: 403', () =>
 			undone(async () => {
 				const profile = new Guarded(model('profiles'), {
