@@ -1,8 +1,9 @@
 /**
- * From what operations and methods of a `CrudHandler` return to answers: a page with its `meta`, a record with its ETag, and
- * both through `stripObject`. Called by `operations.ts`, and by the handler for its other methods.
+ * What the operations of a `CrudHandler` return, and how it is answered: `CrudRecord` and `CrudPage` have the database's JSON
+ * text, and the values for the response's headers; a page is answered with its `meta`, a record with its ETag, and both
+ * through `stripObject`. Called by `operations.ts`, `store.ts`, and by the handler for its other methods.
  */
-
+import { isPlain } from '../base/options.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf } from '../handler/view.ts'
@@ -11,10 +12,161 @@ import { etagOf } from '../reply/etag.ts'
 import { nextLink } from '../reply/link.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
-import { CrudPage, CrudRecord, stripRecords } from './crud-record.ts'
+import type { CrudField } from './fields.ts'
+import { type Needed, splitNeeded } from './json-text.ts'
 import { restErrorOf } from './model-errors.ts'
 import { narrowed } from './relations/access.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
+
+type Strip = (value: unknown) => unknown
+
+const NOTHING: Needed = Object.freeze({})
+const NONE: readonly Needed[] = Object.freeze([])
+const STRIP: unique symbol = Symbol('verbena.strip')
+
+/**
+ * JSON text of one or more records, and their `needed` fields. `stripObject` is applied when the text is serialized
+ * inside another value.
+ */
+class RecordJson<N> extends RawJson {
+	readonly #needed: N
+	readonly #strip: Strip | undefined
+
+	constructor(text: string, needed: N, strip: Strip | undefined) {
+		super(text)
+		this.#needed = needed
+		this.#strip = strip
+	}
+
+	/**
+	 * The fields named by `needs()`; for a page, one object per record. They are sent only if the client asked for them.
+	 */
+	get needed(): N {
+		return this.#needed
+	}
+
+	/** @internal */
+	get [STRIP](): Strip | undefined {
+		return this.#strip
+	}
+
+	override toJSON(): unknown {
+		return this.#strip === undefined ? this.value() : this.#strip(this.value())
+	}
+}
+
+/** One record. */
+export class CrudRecord extends RecordJson<Needed> {
+	readonly #id: string
+	readonly #version: string | undefined
+
+	/** @param strip applied when the record is serialized inside another value */
+	constructor(
+		text: string,
+		id: string,
+		version: string | undefined,
+		needed: Needed = NOTHING,
+		strip?: (value: unknown) => unknown,
+	) {
+		super(text, needed, strip)
+		this.#id = id
+		this.#version = version
+	}
+
+	/** The record's key, as in its URL. */
+	get id(): string {
+		return this.#id
+	}
+
+	/** The version as digits, for the ETag; `undefined` if records have no version. */
+	get version(): string | undefined {
+		return this.#version
+	}
+
+	/** A copy with another value, and the same ETag and Location. */
+	with(value: unknown): CrudRecord {
+		return recordWith(this, textOf(value))
+	}
+}
+
+/** A page of records. */
+export class CrudPage extends RecordJson<readonly Needed[]> {
+	readonly #meta: PageMeta
+
+	/** @param strip applied when the page is serialized inside another value */
+	constructor(
+		text: string,
+		meta: PageMeta,
+		needed: readonly Needed[] = NONE,
+		strip?: (value: unknown) => unknown,
+	) {
+		super(text, needed, strip)
+		this.#meta = meta
+	}
+
+	get meta(): PageMeta {
+		return this.#meta
+	}
+
+	/** A copy with other records, and the same `meta`. */
+	with(value: unknown): CrudPage {
+		return pageWith(this, textOf(value))
+	}
+}
+
+// Not methods: bundlers rename a class that refers to itself, and messages show the class's name.
+function recordWith(record: CrudRecord, text: string): CrudRecord {
+	return new CrudRecord(text, record.id, record.version, record.needed, record[STRIP])
+}
+
+function pageWith(page: CrudPage, text: string): CrudPage {
+	return new CrudPage(text, page.meta, page.needed, page[STRIP])
+}
+
+function textOf(value: unknown): string {
+	if (value instanceof RawJson) return value.text
+	const text: string | undefined = JSON.stringify(value)
+	if (text === undefined) throw new TypeError(`a ${typeof value} can't be sent: JSON has no such value`)
+	return text
+}
+
+export function recordOf(view: CrudView, id: string, json: string, version: string | undefined): CrudRecord {
+	const { selection, include, needed } = view[STATE]
+	if (needed.length === 0) return new CrudRecord(json, id, version, NOTHING, stripOf(view))
+	const requested = [...selection.names, ...include.map(({ relation }) => relation.name)]
+	const split = splitNeeded(json, requested, namesOf(needed))
+	return new CrudRecord(split.json, id, version, split.needed[0], stripOf(view))
+}
+
+/** @param requested names of the fields that the client asked for */
+export function pageOf(view: CrudView, json: string, meta: PageMeta, requested: readonly string[]): CrudPage {
+	const { needed } = view[STATE]
+	if (needed.length === 0) return new CrudPage(json, meta, NONE, stripOf(view))
+	const split = splitNeeded(json, requested, namesOf(needed))
+	return new CrudPage(split.json, meta, split.needed, stripOf(view))
+}
+
+function namesOf(fields: readonly CrudField[]): string[] {
+	return fields.map(({ name }) => name)
+}
+
+function stripOf(view: CrudView): Strip | undefined {
+	return view[FACTS].isStripped ? (value) => stripRecords(view, value) : undefined
+}
+
+/** Applies the subclass's `stripObject` to a record, or to each record of a list; other values stay as they are. */
+export function stripRecords(view: CrudView, value: unknown): unknown {
+	return Array.isArray(value) ? value.map((one) => stripRecord(view, one)) : stripRecord(view, value)
+}
+
+function stripRecord(view: CrudView, value: unknown): unknown {
+	if (!isPlain(value)) return value
+	const answer = view.stripObject(value as Record<string, unknown>) // a plain object
+	if (!(answer instanceof Promise)) return answer
+	// An unhandled rejection would end the process.
+	answer.catch(() => {})
+	throw new TypeError(`${view[FACTS].plan.owner}.stripObject() must return a value, not a promise`)
+}
 
 /**
  * Maximum length of a `Link` header; a longer one is left out. Lists sorted by long texts have long cursors, clients

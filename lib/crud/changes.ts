@@ -18,21 +18,21 @@ import {
 } from '../models/model.ts'
 import { ModelError } from '../models/model-error.ts'
 import { joinId, splitId } from '../wire/record-id.ts'
+import { type CrudRecord, recordOf } from './answers.ts'
 import { audited } from './audit.ts'
 import { allOf } from './comparison.ts'
-import { type CrudRecord, recordOf } from './crud-record.ts'
 import { NOTHING } from './fields.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
-import { modelOf } from './session.ts'
 import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import {
 	checkedId,
 	type GivenValues,
 	mayRestore,
 	modelId,
+	modelOf,
 	readCompleted,
 	recordRelated,
 	resolveScope,

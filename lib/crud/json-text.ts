@@ -1,6 +1,6 @@
 /**
  * The text of a model's JSON: finds records and their members without parsing them, so that values which a double can't
- * hold, and the spelling of all others, stay as they are. Used by `crud-record.ts` and `relations/`.
+ * hold, and the spelling of all others, stay as they are. Used by `answers.ts` and `relations/`.
  */
 
 /** Values of fields, by their names for clients. */

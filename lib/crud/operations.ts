@@ -191,7 +191,7 @@ export async function readAnswer(view: CrudView, given: unknown, exchange: Excha
 
 function createOneOrMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
-	if (!isMany(view, exchange)) return create(view, bodies)
+	if (!view[FACTS].plan.allow.has('createMany') || !isMany(view, exchange)) return create(view, bodies)
 	beginRecordState(view, exchange)
 	return createMany(view, bodies)
 }

@@ -26,13 +26,6 @@ export function checkSession(owner: string, model: Model): void {
 	)
 }
 
-/** The model that an operation uses. */
-export function modelOf(view: CrudView): Model | Promise<Model> {
-	const { plan, transaction } = view[FACTS]
-	const isSet = plan.sessionBy === undefined || transaction !== undefined
-	return isSet ? plan.model : sessionOf(view).then(({ model }) => model)
-}
-
 const SESSIONS: unique symbol = Symbol('verbena.crudSessions')
 
 /** @throws TypeError outside of a request, and unless `session()` returns a session, as a rejection */

@@ -9,8 +9,8 @@ import { exchangeOf } from '../handler/view.ts'
 import type { Listed, Model, Selection } from '../models/model.ts'
 import { refuseLarger } from '../models/model-error.ts'
 import type { PageMeta } from '../wire/list.ts'
+import { type CrudPage, type CrudRecord, pageOf, recordOf } from './answers.ts'
 import { allOf } from './comparison.ts'
-import { type CrudPage, type CrudRecord, pageOf, recordOf } from './crud-record.ts'
 import { keysetCursor, offsetCursor } from './cursor.ts'
 import type { CrudQuery } from './list-query.ts'
 import { restErrorOf } from './model-errors.ts'
@@ -21,11 +21,18 @@ import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
-import { modelOf } from './session.ts'
+import { sessionOf } from './session.ts'
 import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
 export type GivenValues = Readonly<Record<string, unknown>>
+
+/** The model that an operation uses: that of the handler, or within its session. */
+export function modelOf(view: CrudView): Model | Promise<Model> {
+	const { plan, transaction } = view[FACTS]
+	const isSet = plan.sessionBy === undefined || transaction !== undefined
+	return isSet ? plan.model : sessionOf(view).then(({ model }) => model)
+}
 
 /**
  * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an

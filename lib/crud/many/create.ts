@@ -7,13 +7,12 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Created, Model, Selection, Values } from '../../models/model.ts'
 import { errorAt, ModelError } from '../../models/model-error.ts'
+import { type CrudRecord, recordOf } from '../answers.ts'
 import { createWithin, newRecord, refuseMoved, translateWriteErrors } from '../changes.ts'
-import { type CrudRecord, recordOf } from '../crud-record.ts'
 import { createConditionally } from '../preconditions.ts'
 import { relatedAccess } from '../relations/access.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
-import { modelOf } from '../session.ts'
-import { resolveScope, withNeeded } from '../store.ts'
+import { modelOf, resolveScope, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
@@ -21,10 +20,9 @@ import { checkedEach, listOf } from './lists.ts'
 import { placed, placedByModel } from './places.ts'
 import { together } from './together.ts'
 
-/** Whether a request's body is a list, for `createMany`. */
+/** Whether a request is for `createMany`, if that is allowed: its body is a list, or there is no `create`. */
 export function isMany(view: CrudView, exchange: Exchange): boolean {
-	const { allow } = view[FACTS].plan
-	return allow.has('createMany') && (!allow.has('create') || Array.isArray(exchange.body.decoded().value))
+	return !view[FACTS].plan.allow.has('create') || Array.isArray(exchange.body.decoded().value)
 }
 
 /** The request's `createMany`; its state has begun. */

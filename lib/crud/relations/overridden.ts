@@ -5,9 +5,9 @@
 import { isRestError, RestError } from '../../base/error.ts'
 import { idOfKey, keyNames } from '../../models/key.ts'
 import { RawJson } from '../../wire/raw-json.ts'
+import { CrudPage, CrudRecord, stripRecords } from '../answers.ts'
 import { allOf } from '../comparison.ts'
-import { CrudPage, CrudRecord, stripRecords } from '../crud-record.ts'
-import { modelOf } from '../session.ts'
+import { sessionOf } from '../session.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
@@ -49,7 +49,7 @@ export async function overriddenTexts(
 		if (isKey) return overriddenRecord(access, include, identity)
 		const { where } = await access.scope(include.relation)
 		const { keys, selections } = to
-		const model = await modelOf(await access.view(include.relation))
+		const { model } = await sessionOf(await access.view(include.relation))
 		const [id] = await idsOf({ model, keys, selections }, allOf(where, isEqual(link.to, one)), 1)
 		return id === undefined ? 'null' : overriddenRecord(access, include, id)
 	}
