@@ -40,7 +40,7 @@ export function crudShape(
 		refusals: refusalsOf(facts, operation),
 	}
 	if (operation === 'create' || operation === 'createMany')
-		return { ...common, body: creatingBody(facts, bodyOf(facts, validator, 'create')) }
+		return { ...common, body: creatingBody(facts, validator) }
 	if (operation === 'updateMany')
 		return { ...common, body: updatingBody(facts, bodyOf(facts, validator, 'update')) }
 	if (operation !== 'update' && operation !== 'replace') return { ...common, body: undefined }
@@ -62,11 +62,27 @@ function isOnAll(operation: CrudOperation): boolean {
 }
 
 /** One record, a list, or either, as `allow` says. */
-function creatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
-	const { allow, maxBatch } = plan
-	if (!allow.has('createMany')) return one
-	const many: JsonSchema = { type: 'array', items: one.schema, maxItems: maxBatch }
-	return allow.has('create') ? { ...one, schema: { oneOf: [one.schema, many] } } : { ...one, schema: many }
+function creatingBody(facts: CrudFacts, validator: Validator | undefined): BodyShape {
+	const { allow, maxBatch } = facts.plan
+	const body = bodyOf(facts, validator, 'create')
+	const one = withRelated(facts, validator, body.schema)
+	if (!allow.has('createMany')) return { ...body, schema: one }
+	const many: JsonSchema = { type: 'array', items: body.schema, maxItems: maxBatch }
+	return { ...body, schema: allow.has('create') ? { oneOf: [one, many] } : many }
+}
+
+/** A new record with the related ones that it may come with. */
+function withRelated({ plan }: CrudFacts, validator: Validator | undefined, schema: JsonSchema): JsonSchema {
+	const creatable = [...plan.relations.values()].filter(({ canCreate }) => canCreate)
+	if (creatable.length === 0) return schema
+	const lists = creatable.map((relation): [string, JsonSchema] => {
+		const target = (relation.handler as CrudView)[FACTS] // a CrudHandler
+		const title = `${titleOf(plan)}${typeName(relation.name)}Create`
+		const { schema: items } = bodyOf(target, validator, 'create', { title, fixed: relation.link.to })
+		return [relation.name, { type: 'array', items, maxItems: plan.maxBatch }]
+	})
+	const { properties = {} } = schema as { readonly properties?: object }
+	return { ...schema, properties: { ...properties, ...Object.fromEntries(lists) } }
 }
 
 /** The shape of an operation on what is related to one record: the other handler's, below the record's id. */

@@ -21,6 +21,7 @@ import { changeWithin, createWithin, removeWithin, restoreWithin } from './chang
 import { allOf } from './comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import { createMany, isMany } from './many/create.ts'
+import { createNested, Nested } from './many/nested.ts'
 import { removeMany } from './many/remove.ts'
 import { updateMany } from './many/update.ts'
 import type { CrudOperation } from './options.ts'
@@ -31,8 +32,8 @@ import { NO_INCLUDE, type Requested } from './relations/include.ts'
 import { checkRelated } from './relations/scoping.ts'
 import type { Scope } from './scope.ts'
 import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './store.ts'
-import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, WITHIN } from './view.ts'
-import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './write.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
+import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
 
 /**
  * The actions for the operations in `allow`.
@@ -43,6 +44,8 @@ import { BodyReader, checkedChanges, type WriteBody, type WriteKind } from './wr
 export function crudActions(facts: CrudFacts, validator: Validator | undefined): OwnAction[] {
 	const { plan, rules } = facts
 	const bodies = new BodyReader(plan, rules, validator)
+	const hasNested = [...plan.relations.values()].some(({ canCreate }) => canCreate)
+	const nested = hasNested ? new Nested(plan, validator) : undefined
 	const creating = plan.allow.has('create') ? 'create' : 'createMany'
 	const canCreateMany = plan.allow.has('createMany')
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
@@ -68,7 +71,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		action('list', ['GET', 'QUERY'], 0, list),
 		// Both have one action, whose name decides about access before the body is read.
 		{
-			...action(creating, ['POST'], 0, (view) => createOneOrMany(view, bodies)),
+			...action(creating, ['POST'], 0, (view) => createOneOrMany(view, bodies, nested)),
 			accessOf: 'create',
 			accessNames: canCreateMany ? ['create', 'createMany'] : [],
 		},
@@ -189,9 +192,10 @@ export async function readAnswer(view: CrudView, given: unknown, exchange: Excha
 	return recordAnswer(view, answer)
 }
 
-function createOneOrMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
+function createOneOrMany(view: CrudView, bodies: BodyReader, nested?: Nested): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
-	if (!view[FACTS].plan.allow.has('createMany') || !isMany(view, exchange)) return create(view, bodies)
+	if (!view[FACTS].plan.allow.has('createMany') || !isMany(view, exchange))
+		return create(view, bodies, nested)
 	beginRecordState(view, exchange)
 	return createMany(view, bodies)
 }
@@ -205,23 +209,30 @@ function deleteMany(view: CrudView): Promise<unknown> {
 	return removeMany(view, queryOf(view, exchangeOf(view, 'removeMany')))
 }
 
-export async function create(view: CrudView, bodies: BodyReader): Promise<unknown> {
+/** @param nested what new records may come with: not for those below another one */
+export async function create(view: CrudView, bodies: BodyReader, nested?: Nested): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'create')
-	const values = await bodies.read(bodyOf(exchange, plan, 'create', scope, undefined))
+	const body = bodyOf(exchange, plan, 'create', scope, undefined)
+	const { own, given } = nested?.split(plan, body.body) ?? { own: body.body, given: [] }
+	const read = () => bodies.read({ ...body, body: own })
+	const make = (values: WrittenValues) =>
+		overridden.has('create')
+			? translateModelErrors(view, 'create', () => view.create(values))
+			: createWithin(view, scope, checkedChanges(plan, values))
+	const values = given.length === 0 ? await read() : undefined
 	// Set before the call, because an override may set another status.
 	view.status(201)
 	const answer = await createConditionally(view, exchange.headers, () =>
-		overridden.has('create')
-			? translateModelErrors(view, 'create', () => view.create(values))
-			: createWithin(view, scope, checkedChanges(plan, values)),
+		values === undefined ? createNested(view, given, read, make) : make(values),
 	)
 	// Related records are below another path, if their handler is mounted at all.
 	const path = view[WITHIN] === undefined ? (exchange.mount?.path ?? []) : view[FACTS].paths[0]
-	if (state.createdSegment !== undefined && path !== undefined)
-		view.header('Location', recordUrl(exchange.incoming, path, state.createdSegment))
+	const { createdSegment } = given.length === 0 ? state : view[STATE]
+	if (createdSegment !== undefined && path !== undefined)
+		view.header('Location', recordUrl(exchange.incoming, path, createdSegment))
 	return recordAnswer(view, answer)
 }
 

@@ -211,8 +211,11 @@ export interface CrudRelation {
 	readonly limit?: number
 	/** Maximum number of related records within each record. @default the other handler's `maxLimit` */
 	readonly maxLimit?: number
-	/** `['tie']` lets clients tie and untie records, many to many: `PUT /7/tags/3` and `DELETE /7/tags/3`. @default [] */
-	readonly writable?: readonly 'tie'[]
+	/**
+	 * `['tie']` lets clients tie and untie records, many to many: `PUT /7/tags/3` and `DELETE /7/tags/3`. `['create']` lets them
+	 * create records with related ones, in one transaction: `POST /` with `"comments":[{"text":"y"}]` within. @default []
+	 */
+	readonly writable?: readonly ('tie' | 'create')[]
 }
 
 /** A model that changes are recorded in, and the fields that are recorded. */
@@ -292,7 +295,7 @@ const relation = nested(
 		through: optional(withMethods<Model>('list', 'read', 'create')),
 		limit: optional(wholeNumber({ from: 1 })),
 		maxLimit: optional(wholeNumber({ from: 1 })),
-		writable: or(listOf("['tie']", oneOf('tie'), 0), []),
+		writable: or(listOf("['tie'] or ['create']", oneOf('tie', 'create'), 0), []),
 	} satisfies Readers<CrudRelation>,
 	'an object with the handler',
 )

@@ -65,6 +65,8 @@ export interface Relation {
 	readonly maxLimit: number
 	/** Whether clients can tie and untie records, many to many. */
 	readonly canTie: boolean
+	/** Whether new records may come with related ones. */
+	readonly canCreate: boolean
 	/** Whether a subclass overrides the operation of the other handler. */
 	readonly isOverridden: boolean
 	/** Whether a subclass overrides the other handler's `stripObject`. */

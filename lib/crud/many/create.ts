@@ -69,7 +69,7 @@ export async function createManyRecords(
 }
 
 /** One by one with an overridden `create()` or an audit, so that a list can't get around them; else all at once. */
-function createEachOrAll(
+export function createEachOrAll(
 	view: CrudView,
 	scope: Scope,
 	given: readonly Readonly<Record<string, unknown>>[],

@@ -8,7 +8,7 @@ const ABOUT_RECORDS: ReadonlySet<string> = new Set([
 ])
 
 /** The error of one record, with its place; any other error as it is. */
-export function placed(error: unknown, index: number): unknown {
+export function placed(error: unknown, index: number | string): unknown {
 	if (!isRestError(error) || !ABOUT_RECORDS.has(error.code ?? '')) return error
 	const { code, message, headers, details = [] } = error
 	const own = details.length > 0 ? details : [{ field: '', code: code ?? '', message }]

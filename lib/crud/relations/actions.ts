@@ -15,18 +15,17 @@ import { countRequest } from '../../pipeline/enforce-limits.ts'
 import type { Validator } from '../../validate/validator.ts'
 import { relatedShape, tieShape } from '../api-description.ts'
 import { unknownName } from '../bad-query.ts'
-import { type CrudField, NOTHING, Selections } from '../fields.ts'
+import { NOTHING, Selections } from '../fields.ts'
 import { checkAsked, create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
-import type { CrudPlan, Relation } from '../plan.ts'
-import { EVERYTHING, type Scope } from '../scope.ts'
+import type { Relation } from '../plan.ts'
 import { inSession, sessionOf } from '../session.ts'
 import { checkedId, modelId, modelOf, resolveScope, translateModelErrors } from '../store.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
-import { fieldsNamed, idsOf, isRelated, nothing, recordsIn, valuesOf } from './records.ts'
+import { fieldsNamed, idsOf, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
 const MAX_TIES = 1_000
@@ -110,23 +109,7 @@ async function viewWithin(
 	await access.check({ ...relation, operation })
 	const values = await linkValues(view, segment, relation, 'read')
 	const target = await access.view({ ...relation, operation })
-	return Object.defineProperty(target, WITHIN, { value: scopeOf(relation, values) })
-}
-
-/** The scope of the records that are related to one with these values. */
-function scopeOf({ link, to }: Relation, values: readonly NonNullValue[] | undefined): Scope {
-	if (values === undefined) return { ...EVERYTHING, where: { op: 'or', terms: [] } }
-	const where = isRelated(link, values)
-	// Sets no values: records can't be created through records in between.
-	if (link.through !== undefined) return { ...EVERYTHING, where }
-	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))
-	return { terms, where, fixed: new Set(link.to), isOpen: false }
-}
-
-function fieldOf({ fields }: CrudPlan, column: string): CrudField {
-	const found = [...fields.values()].find(({ field }) => field.name === column)
-	if (found === undefined) throw new TypeError(`there is no field for ${column}`)
-	return found
+	return Object.defineProperty(target, WITHIN, { value: scopeBelow(relation, values) })
 }
 
 /**

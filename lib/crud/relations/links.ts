@@ -45,9 +45,11 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 		throw new RangeError(`${place}: limit ${limit} is more than maxLimit ${maxLimit}: raise maxLimit`)
 	if (!isMany && (given.limit ?? given.maxLimit) !== undefined)
 		throw new TypeError(`${place}: limit and maxLimit are for relations to many records, this one is to one`)
-	if (given.writable.length > 0 && through?.readOnly !== false)
+	const [canTie, canCreate] = [given.writable.includes('tie'), given.writable.includes('create')]
+	if (canTie && through?.readOnly !== false)
 		throw new TypeError(`${place}: writable: tie is for many to many, through a model that can be written`)
-	if (given.writable.length > 0 && through !== undefined && (plan.sessionBy ?? to.sessionBy) !== undefined)
+	if (canCreate) checkCreatable(place, plan, to, found)
+	if (canTie && through !== undefined && (plan.sessionBy ?? to.sessionBy) !== undefined)
 		checkSession(place, through)
 	const operation = isMany ? 'list' : 'read'
 	const isOverridden = facts.overridden.has(operation)
@@ -56,7 +58,7 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 	const relation: Relation = {
 		...{ name, handler: handler as object, to, operation, limit, maxLimit },
 		link: link as Relation['link'], // completed below
-		canTie: given.writable.length > 0,
+		...{ canTie, canCreate },
 		...{ isOverridden, isStripped },
 		isJoined:
 			!isOverridden &&
@@ -66,6 +68,19 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 	}
 	link.relation = relation
 	return relation
+}
+
+/** @throws TypeError unless records of both handlers can be created together */
+function checkCreatable(place: string, plan: CrudPlan, to: CrudPlan, { isMany, through }: Found): void {
+	const where = `${place}: writable: create`
+	if (!isMany || through !== undefined)
+		throw new TypeError(`${where} is for relations to many records with the foreign key in them`)
+	if (!to.allow.has('create') || !plan.allow.has('create'))
+		throw new TypeError(`${where} needs create in allow of both ${plan.owner} and ${to.owner}`)
+	if (plan.model !== to.model && plan.model.transactsWith?.(to.model) !== true)
+		throw new TypeError(
+			`${where}: ${plan.model.name} and ${to.model.name} must be in one database, with the same pool`,
+		)
 }
 
 function targetOf(place: string, to: () => unknown): unknown {

@@ -6,7 +6,8 @@ import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Field, Link, Selection } from '../../models/model.ts'
 import type { CrudField, Selections } from '../fields.ts'
 import { type RecordText, recordTexts } from '../json-text.ts'
-import type { CrudPlan } from '../plan.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
+import { EVERYTHING, type Scope } from '../scope.ts'
 import { type NonNullValue, valueFromText } from '../value-from-text.ts'
 
 /** Records as texts, with the values of some of their fields. */
@@ -101,4 +102,20 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 /** A selection without fields, to extend. */
 export function nothing(selections: Selections): Selection {
 	return selections.of(NO_NAMES)
+}
+
+/** The scope of the records that are related to one with these values. */
+export function scopeBelow({ link, to }: Relation, values: readonly NonNullValue[] | undefined): Scope {
+	if (values === undefined) return { ...EVERYTHING, where: { op: 'or', terms: [] } }
+	const where = isRelated(link, values)
+	// Sets no values: records can't be created through records in between.
+	if (link.through !== undefined) return { ...EVERYTHING, where }
+	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))
+	return { terms, where, fixed: new Set(link.to), isOpen: false }
+}
+
+function fieldOf({ fields }: CrudPlan, column: string): CrudField {
+	const found = [...fields.values()].find(({ field }) => field.name === column)
+	if (found === undefined) throw new TypeError(`there is no field for ${column}`)
+	return found
 }

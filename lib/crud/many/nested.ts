@@ -1,0 +1,204 @@
+/**
+ * New records with their related ones, in the body of one POST: `{"title":"x","comments":[{"text":"y"}]}`. Where a relation
+ * has `writable: ['create']`, each of its records is checked as in a request to its own handler, and all are stored in one
+ * transaction. Called by `operations.ts`.
+ */
+import { isRestError } from '../../base/error.ts'
+import { isPlain } from '../../base/options.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import { countRequest } from '../../pipeline/enforce-limits.ts'
+import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
+import type { Validator } from '../../validate/validator.ts'
+import type { Detail } from '../../wire/codes.ts'
+import { CrudRecord, recordOf } from '../answers.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
+import { limitOf, relatedAccess } from '../relations/access.ts'
+import { NO_INCLUDE } from '../relations/include.ts'
+import { fieldsNamed, nothing, recordsIn, scopeBelow, valuesOf } from '../relations/records.ts'
+import { complete } from '../relations/related.ts'
+import { EVERYTHING } from '../scope.ts'
+import { modelOf, recordRelated, resolveScope, translateModelErrors } from '../store.ts'
+import { type Transacting, transaction } from '../transaction.ts'
+import { beginState, type CrudView, FACTS, STATE, WITHIN } from '../view.ts'
+import { BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { createEachOrAll } from './create.ts'
+import { placed } from './places.ts'
+
+/** A relation whose records may be created with those that they belong to. */
+interface Creatable {
+	readonly relation: Relation
+	readonly bodies: BodyReader
+}
+
+/** The related records of a body, by relation. */
+export type Given = readonly (readonly [relation: Creatable, records: readonly unknown[]])[]
+
+type Body = Readonly<Record<string, unknown>>
+
+/** The relations of a handler that new records may come with. */
+export class Nested {
+	readonly #creatable = new Map<string, Creatable>()
+
+	/** @throws TypeError for invalid rules of the other handlers */
+	constructor({ relations }: CrudPlan, validator: Validator | undefined) {
+		for (const [name, relation] of relations) {
+			if (!relation.canCreate) continue
+			const target = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+			this.#creatable.set(name, { relation, bodies: new BodyReader(relation.to, target.rules, validator) })
+		}
+	}
+
+	/**
+	 * Splits a body into that of the record, and its related records.
+	 *
+	 * @throws RestError `invalid` for related records that aren't a list, and for too many
+	 */
+	split({ maxBatch }: CrudPlan, body: Body): { readonly own: Body; readonly given: Given } {
+		const given: [Creatable, readonly unknown[]][] = []
+		const own: Record<string, unknown> = Object.create(null)
+		let count = 0
+		for (const [name, value] of Object.entries(body)) {
+			const creatable = this.#creatable.get(name)
+			if (creatable === undefined) own[name] = value
+			else if (!Array.isArray(value))
+				throw invalid([{ field: name, code: 'array', message: 'must be a list of records' }])
+			else if (value.length > 0) given.push([creatable, value])
+			count += creatable !== undefined && Array.isArray(value) ? value.length : 0
+			if (count > maxBatch)
+				throw invalid([{ field: name, code: 'max', message: `must have at most ${maxBatch} records` }])
+		}
+		return { own, given }
+	}
+}
+
+/** Checked records of a relation, and a view of their handler. */
+interface Checked {
+	readonly relation: Relation
+	readonly target: CrudView
+	readonly records: readonly WrittenValues[]
+}
+
+/**
+ * Creates a record with its related ones.
+ *
+ * @param read reads the record's own values
+ * @param create creates the record
+ * @throws RestError as requests for each of them, whose fields are named `comments.3.text`
+ */
+export async function createNested(
+	view: CrudView,
+	given: Given,
+	read: () => Promise<WrittenValues>,
+	create: (values: WrittenValues) => Promise<unknown>,
+): Promise<unknown> {
+	const exchange = exchangeOf(view, 'create')
+	const problems: Detail[] = []
+	const values = await collected(problems, undefined, read)
+	const checked: Checked[] = []
+	for (const [creatable, records] of given)
+		checked.push(await checkedRecords(exchange, creatable, records, problems))
+	if (problems.length > 0 || values === undefined) throw invalid(problems)
+	const requested = view[STATE]
+	const members = [view, ...checked.map(({ target }) => target)] as unknown as [Transacting] // CrudHandlers' views
+	return transaction(members, async () => {
+		// What the record includes is there at the end.
+		if (requested.include.length > 0) beginState(view, { ...requested, include: NO_INCLUDE })
+		const answer = await create(values)
+		if (!(answer instanceof CrudRecord))
+			throw new TypeError(
+				`${view[FACTS].plan.owner}.create() must return what super.create() returns, so that other records can belong to it`,
+			)
+		for (const one of checked) await createBelow(view, answer.id, one)
+		if (requested.include.length === 0) return answer
+		const { createdSegment } = view[STATE]
+		beginState(view, requested).createdSegment = createdSegment
+		return withRelated(view, answer)
+	})
+}
+
+/** Calls `read`, and adds the problems that it finds to the others. */
+async function collected<T>(
+	problems: Detail[],
+	place: string | undefined,
+	read: () => Promise<T>,
+): Promise<T | undefined> {
+	try {
+		return await read()
+	} catch (error) {
+		if (!isRestError(error) || error.code !== 'invalid') throw error
+		const found = error.details ?? []
+		problems.push(
+			...found.map((one) => (place === undefined ? one : { ...one, field: `${place}.${one.field}` })),
+		)
+		return undefined
+	}
+}
+
+async function checkedRecords(
+	exchange: Exchange,
+	{ relation, bodies }: Creatable,
+	given: readonly unknown[],
+	problems: Detail[],
+): Promise<Checked> {
+	const access = relatedAccess(exchange)
+	const use = { ...relation, operation: 'create' as const }
+	await access.check(use)
+	const limit = limitOf(relation.handler, relation.to, 'create')
+	if (limit !== undefined) await countRequest(exchange, limit)
+	const target = await access.view(use)
+	const own = await resolveScope(target, 'create')
+	// What refers to the new record is known when that is created.
+	const scope = { ...own, fixed: new Set([...own.fixed, ...relation.link.to]) }
+	const { plan } = target[FACTS]
+	const records: WrittenValues[] = []
+	for (const [index, body] of given.entries()) {
+		if (problems.length >= MAX_PROBLEMS) break
+		const place = `${relation.name}.${index}`
+		if (!isPlain(body)) {
+			problems.push({ field: place, code: 'object', message: 'must be an object with named fields' })
+			continue
+		}
+		const values = await collected(problems, place, () =>
+			bodies.read({ plan, kind: 'create', isText: false, body: body as Body, scope, id: undefined }),
+		)
+		if (values !== undefined) records.push(values)
+	}
+	return { relation, target, records }
+}
+
+/** Creates records that belong to the one with this id. */
+async function createBelow(
+	view: CrudView,
+	id: string,
+	{ relation, target, records }: Checked,
+): Promise<void> {
+	const { plan } = view[FACTS]
+	const { link } = relation
+	const fields = fieldsNamed(plan, link.fields)
+	const selection = plan.selections.extended(nothing(plan.selections), fields)
+	const model = await modelOf(view)
+	const found = await translateModelErrors(view, 'create', () => model.read(id, selection, undefined))
+	const [text] = found === undefined ? [] : recordsIn(found.json, selection, fields).texts
+	const values = text && valuesOf(text, link.fields, fields)
+	if (values === undefined) throw new TypeError(`the new record has no ${link.fields.join(', ')} to refer to`)
+	Object.defineProperty(target, WITHIN, { value: scopeBelow(relation, values), configurable: true })
+	try {
+		const scope = await resolveScope(target, 'create')
+		const changes = records.map((one) => checkedChanges(target[FACTS].plan, one))
+		await createEachOrAll(target, scope, records, changes)
+	} catch (error) {
+		throw placed(error, relation.name)
+	}
+}
+
+/** The record with the related ones that the request includes, those created with it among them. */
+async function withRelated(view: CrudView, { id }: CrudRecord): Promise<CrudRecord> {
+	const { plan } = view[FACTS]
+	const more = await recordRelated(view, false)
+	const model = await modelOf(view)
+	const selection = more?.selection ?? view[STATE].selection
+	const found = await translateModelErrors(view, 'create', () => model.read(id, selection, EVERYTHING.where))
+	if (found === undefined || more === undefined) throw new TypeError('a record just created is gone')
+	return recordOf(view, id, await complete(plan, more, found.json), found.version)
+}
