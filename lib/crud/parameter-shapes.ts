@@ -33,7 +33,7 @@ export function readParameters(plan: CrudPlan): ParameterShape[] {
 	const isRestored = plan.parameters.includes('deleted')
 	const schema: JsonSchema = { type: 'string', enum: ['only'] }
 	const deleted = isRestored
-		? [parameter('deleted', schema, 'Deleted records, for those who may restore them', {})]
+		? [parameter('deleted', schema, 'Deleted records, for those who may restore them', { role: 'deleted' })]
 		: []
 	return [...recordParameters(plan), ...deleted]
 }

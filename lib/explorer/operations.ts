@@ -3,12 +3,16 @@ import { ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Endpoint, endpointsOf, pathOfMount, Steps } from '../openapi/endpoints.ts'
+import { pathOf } from '../reply/link.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Caller } from './caller.ts'
 import type { MapData, MapHandler, MapRoute, OperationData } from './page-data.ts'
 import { actionAt, isAbove, type Place } from './place.ts'
 
-/** The operations of a path, in the order of `Allow`. After a 404 or 410, those that need an existing record are omitted. */
+/**
+ * The operations of a path, in the order of `Allow`. After a 404 or 410, and for deleted records, those that need an
+ * existing record are omitted.
+ */
 export async function operationsAt(
 	exchange: Exchange,
 	place: Place,
@@ -17,15 +21,38 @@ export async function operationsAt(
 ): Promise<OperationData[]> {
 	const { mount } = place
 	if (mount === undefined) return []
+	const restore = await restoreFor(mount, caller)
+	const isDeleted = restore !== undefined && isOfDeleted(place.url)
+	const isMissing = status === 404 || status === 410 || isDeleted
 	const operations: OperationData[] = []
 	for (const method of ROUTE_METHODS) {
 		const action = actionAt(exchange, place, method)
 		if (action === undefined) continue
 		const endpoint = endpointFor(mount, place, method, action)
-		if ((status === 404 || status === 410) && needsRecord(method, endpoint)) continue
-		operations.push(operationData(method, action, await caller.may(mount, action), endpoint))
+		if (isMissing && needsRecord(method, endpoint)) continue
+		const data = operationData(method, action, await caller.may(mount, action), endpoint)
+		// Who may not restore records may not read the deleted ones.
+		const query = data.query.filter(({ role }) => role !== 'deleted' || restore !== undefined)
+		operations.push({ ...data, query })
+		if (isDeleted && status < 400 && action.name === 'read') operations.push(restoreData(restore, place))
 	}
 	return operations
+}
+
+/** How the caller restores deleted records; `undefined` if they may not. */
+async function restoreFor(mount: Mount, caller: Caller): Promise<Endpoint | undefined> {
+	const endpoint = endpointsOf(mount).find(({ action }) => action.name === 'restore')
+	return endpoint !== undefined && (await caller.may(mount, endpoint.action)) ? endpoint : undefined
+}
+
+/** Whether a URL asks for deleted records. */
+export function isOfDeleted(url: string): boolean {
+	return new URLSearchParams(url.slice(pathOf(url).length)).get('deleted') === 'only'
+}
+
+function restoreData(endpoint: Endpoint, { url }: Place): OperationData {
+	const own = `${pathOf(url).replace(/\/$/, '')}/restore`
+	return { ...operationData('POST', endpoint.action, true, endpoint), url: own, restores: true }
 }
 
 /** Whether a method needs an existing record. PUT and POST may create it (RFC 9110 §9.3.4), unless they document a 404. */

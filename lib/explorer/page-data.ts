@@ -41,6 +41,8 @@ export interface OperationData {
 	readonly method: string
 	/** Its path, if it isn't the page's own. */
 	readonly url?: string
+	/** Whether it restores the deleted record of the page. */
+	readonly restores?: true
 	/** The declared summary, or else the name of the handler's method; empty for `_default`. */
 	readonly summary: string
 	/** Whether the caller may use it. If not, the other fields are empty. */

@@ -11,7 +11,7 @@ import { headerOf, headers, isBodiless, pairsOf, type Reply, vary } from '../rep
 import type { MountTree } from '../routing/routing.ts'
 import { authenticatorFor, Caller } from './caller.ts'
 import { documentOf } from './document.ts'
-import { mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
+import { isOfDeleted, mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
 import { relationsAt } from './relations.ts'
@@ -58,7 +58,8 @@ async function dataOf(
 	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || hasBelow))
 	const caller = new Caller(exchange, authenticatorFor(exchange, mounts, place, hasMap))
 	const operations = await operationsAt(exchange, place, caller, answer?.status ?? 200)
-	const isFound = answer !== undefined && answer.status < 400
+	// What belongs to a deleted record has no URL.
+	const isFound = answer !== undefined && answer.status < 400 && !isOfDeleted(place.url)
 	const { relations, recordPath } = await relationsAt(exchange, mounts, place, caller, isFound)
 	const map = hasMap ? await mapOf(mounts, place, caller) : undefined
 	return {

@@ -7,7 +7,7 @@ import type { Body } from './curl.ts'
 import { button, el, labelled, link, onSubmit, requiredMark } from './dom.ts'
 import { pathOf } from './path.ts'
 import { pageNames } from './related-names.ts'
-import { submit } from './submit.ts'
+import { canRestore, submit } from './submit.ts'
 
 export function actionsView(app: App): HTMLElement | undefined {
 	const operations = shownOperations(app.data.operations)
@@ -19,7 +19,11 @@ export function actionsView(app: App): HTMLElement | undefined {
 		'section',
 		{ class: 'actions', 'aria-label': 'Actions' },
 		...open.map((operation, at) =>
-			operationCard(app, operation, at === 0 && operation.method === (isFound ? 'PATCH' : 'GET')),
+			operationCard(
+				app,
+				operation,
+				operation.restores || (at === 0 && operation.method === (isFound ? 'PATCH' : 'GET')),
+			),
 		),
 		locked.length > 0 &&
 			el(
@@ -85,6 +89,7 @@ export function operationCard(
 function formFor(app: App, operation: OperationData, context?: FormContext): HTMLElement {
 	const { method } = operation
 	if (method === 'GET') return queryForm(app, operation)
+	if (operation.restores) return restoreForm(app, operation)
 	if (method === 'DELETE') return deleteForm(app, operation)
 	if (method === 'PUT' && !hasWholeRecord(app)) return wholeRecordHint(app)
 	const { answer } = app.data
@@ -159,14 +164,26 @@ function deleteForm(app: App, operation: OperationData): HTMLElement {
 		})
 		return el('div', {}, form.element, confirm.dialog)
 	}
-	const alert = el('div', { class: 'alert', role: 'alert' })
-	const showProblems = (message: string, _: readonly unknown[], ...more: readonly HTMLElement[]) =>
-		alert.replaceChildren(el('p', {}, message), ...more)
-	const element = el('form')
-	const send = () => void submit(app, operation, undefined, { element, showProblems })
+	const form = buttonForm()
+	const send = () => void submit(app, operation, undefined, form)
 	const { dialog, open } = confirmDialog(app, send)
-	element.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
-	return el('div', { class: 'aside' }, alert, element, dialog)
+	form.element.append(button('Delete…', { class: 'danger', 'data-key': 'delete' }, open))
+	return el('div', { class: 'aside' }, form.alert, form.element, dialog)
+}
+
+function restoreForm(app: App, operation: OperationData): HTMLElement {
+	const form = buttonForm()
+	const send = () => void submit(app, operation, undefined, form)
+	form.element.append(button('Restore', { class: 'primary', 'data-key': 'restore' }, send))
+	return el('div', { class: 'aside' }, form.alert, form.element)
+}
+
+/** A form without fields, and where its problems are shown. */
+function buttonForm(): BodyForm & { readonly alert: HTMLElement } {
+	const alert = el('div', { class: 'alert', role: 'alert' })
+	const showProblems: BodyForm['showProblems'] = (message, _, ...more) =>
+		alert.replaceChildren(el('p', {}, message), ...more)
+	return { element: el('form'), showProblems, alert }
 }
 
 function confirmDialog(app: App, onConfirm: () => void): { dialog: HTMLDialogElement; open: () => void } {
@@ -177,7 +194,7 @@ function confirmDialog(app: App, onConfirm: () => void): { dialog: HTMLDialogEle
 		onConfirm()
 	})
 	dialog.append(
-		el('h2', { id: 'delete-title' }, 'Delete this for good?'),
+		el('h2', { id: 'delete-title' }, canRestore(app) ? 'Delete this?' : 'Delete this for good?'),
 		el('p', { class: 'path' }, app.urlFor({ method: 'DELETE' })),
 		el('div', { class: 'form-foot' }, cancel, confirm),
 	)

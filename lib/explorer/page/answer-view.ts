@@ -5,7 +5,7 @@ import { problemsIn, shownContent } from './content.ts'
 import { curlBox } from './curl-box.ts'
 import { button, type Child, el, link } from './dom.ts'
 import { isList, isRecord, type JsonValue } from './json-value.ts'
-import { featuresOf, type ListFeatures } from './list-query.ts'
+import { featuresOf, isOfDeleted, type ListFeatures, withParameter } from './list-query.ts'
 import { listTools, pager } from './list-tools.ts'
 import { isPath } from './path.ts'
 import { pageNames } from './related-names.ts'
@@ -18,7 +18,7 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 	const { data, meta } = shownContent(app)
 	const operation = app.data.operations.find(({ method }) => method === 'GET')
 	const features = featuresOf(operation?.query ?? [])
-	const plain = answer.status < 400 ? plainView(app, data, features) : errorView(app, answer, data)
+	const plain = answer.status < 400 ? plainView(app, data, features) : errorView(app, answer, data, features)
 	const views: (readonly [View, string])[] = [
 		['json', 'JSON'],
 		['headers', 'Headers'],
@@ -32,6 +32,10 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 		{ class: 'card answer', 'aria-label': 'Answer' },
 		el('div', { class: 'card-head' }, statusChip(answer), tabs(app, views, view)),
 		isPages && listTools(app, features),
+		features.hasDeleted &&
+			isOfDeleted(app.url) &&
+			answer.status < 400 &&
+			el('p', { class: 'note' }, isList(data) ? 'These records are deleted.' : 'This record is deleted.'),
 		...viewParts(app, answer, view, plain),
 		isList(data) && isPages && pager(app, data.length, meta, features),
 		curlBox(app, { target: { method: 'GET' }, body: undefined, headers: [] }),
@@ -83,7 +87,12 @@ function fieldsView(app: App, record: ReadonlyMap<string, JsonValue>): HTMLEleme
 	return record.size <= MAX_FIELDS ? list : el('div', {}, list, truncationNote(MAX_FIELDS, record.size))
 }
 
-function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined): HTMLElement | undefined {
+function errorView(
+	app: App,
+	{ status }: AnswerData,
+	data: JsonValue | undefined,
+	{ hasDeleted }: ListFeatures,
+): HTMLElement | undefined {
 	const error = isRecord(data) ? (data.get('error') ?? data.get('detail')) : undefined
 	if (typeof error !== 'string') return undefined
 	const home = app.data.crumbs[0]?.url
@@ -99,6 +108,10 @@ function errorView(app: App, { status }: AnswerData, data: JsonValue | undefined
 		el('p', {}, error),
 		problems.length > 0 && el('ul', {}, ...problems),
 		needsCredentials && el('p', { class: 'quiet' }, credentialsHint(app)),
+		status === 404 &&
+			hasDeleted &&
+			!isOfDeleted(app.url) &&
+			el('p', {}, link(withParameter(app.url, 'deleted', 'only'), 'Look among the deleted records')),
 		isNotFound && el('p', {}, link(home, 'All routes')),
 	)
 }

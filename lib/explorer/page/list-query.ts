@@ -10,6 +10,8 @@ export interface ListFeatures {
 	readonly hasCount: boolean
 	readonly hasLimit: boolean
 	readonly hasInclude: boolean
+	/** Whether the caller may read deleted records. */
+	readonly hasDeleted: boolean
 	readonly sortable: ReadonlySet<string>
 	/** Operators by field; the empty one is plain equality. */
 	readonly filters: ReadonlyMap<string, readonly string[]>
@@ -47,6 +49,7 @@ export function featuresOf(query: readonly ParameterShape[]): ListFeatures {
 		hasCount: query.some(({ name }) => name === 'count'),
 		hasLimit: query.some(({ name }) => name === 'limit'),
 		hasInclude: query.some(({ role }) => role === 'include'),
+		hasDeleted: query.some(({ role }) => role === 'deleted'),
 		sortable: sortableOf(query.find(({ role }) => role === 'sort')),
 		filters,
 	}
@@ -78,6 +81,10 @@ export function conditionsOf(url: string, { filters }: ListFeatures): Condition[
 export function withCondition(url: string, field: string, operator: string, value: string): string {
 	const name = operator === '' ? field : `${field}[${operator}]`
 	return changed(url, (pairs) => [...pairs, [name, value]])
+}
+
+export function isOfDeleted(url: string): boolean {
+	return parameterOf(url, 'deleted') === 'only'
 }
 
 /** The URL of the first page without a condition. */
@@ -122,7 +129,7 @@ export function toggledSort(url: string, field: string): string {
 }
 
 /** The placeholders at the end of a record's path, one for each field of the key: `/{article},{tag}`. */
-const PLACEHOLDERS = /(?:\{[^}]*\},?)+$/
+const PLACEHOLDERS = /(?:\{[^}]*\},?)+(?=$|\?)/
 
 /** The fields of the key in a record's path. */
 export function keyFields(path = ''): string[] {

@@ -6,6 +6,7 @@ import { isRecord, type JsonValue } from './json-value.ts'
 import {
 	type Condition,
 	conditionsOf,
+	isOfDeleted,
 	type ListFeatures,
 	nextIn,
 	operatorWord,
@@ -18,9 +19,9 @@ import {
 const LIMITS = ['10', '25', '50', '100']
 
 export function listTools(app: App, features: ListFeatures): HTMLElement | undefined {
-	const { hasSearch, hasInclude, filters } = features
+	const { hasSearch, hasInclude, hasDeleted, filters } = features
 	const hasRelations = hasInclude && app.data.relations.length > 0
-	if (!hasSearch && filters.size === 0 && !hasRelations) return undefined
+	if (!hasSearch && filters.size === 0 && !hasRelations && !hasDeleted) return undefined
 	const conditions = conditionsOf(app.url, features)
 	return el(
 		'div',
@@ -28,6 +29,7 @@ export function listTools(app: App, features: ListFeatures): HTMLElement | undef
 		hasSearch && searchForm(app),
 		filters.size > 0 && filterForm(app, filters),
 		hasRelations && includeChoice(app),
+		hasDeleted && deletedLink(app),
 		conditions.length > 0 &&
 			el('ul', { class: 'chips', 'aria-label': 'Conditions' }, ...conditions.map((one) => chip(app, one))),
 	)
@@ -98,6 +100,15 @@ function includeChoice(app: App): HTMLElement | undefined {
 		el('span', {}, 'Include'),
 		...buttons,
 	)
+}
+
+function deletedLink({ url }: App): HTMLElement {
+	const isDeleted = isOfDeleted(url)
+	const text = isDeleted ? 'Leave the deleted' : 'Show deleted'
+	return link(withParameter(url, 'deleted', isDeleted ? '' : 'only'), text, {
+		...{ class: 'button small', 'data-key': 'deleted' },
+		'data-announcement': isDeleted ? 'Records that aren’t deleted' : 'Deleted records',
+	})
 }
 
 function chip(app: App, { at, field, operator, value }: Condition): HTMLElement {

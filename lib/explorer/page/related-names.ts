@@ -5,7 +5,7 @@ import { ask, shownContent } from './content.ts'
 import { type Child, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isList, isRecord, type JsonValue, textOf } from './json-value.ts'
-import { askingFor, keyFields, parameterOf, recordUrl } from './list-query.ts'
+import { askingFor, isOfDeleted, keyFields, parameterOf, recordUrl } from './list-query.ts'
 import { pathOf } from './path.ts'
 
 export type Row = ReadonlyMap<string, JsonValue>
@@ -60,7 +60,7 @@ export class RelatedNames {
 	/** What the record leads to without a field that says so, each with a link. */
 	others(url: string): readonly (readonly [name: string, link: HTMLElement])[] {
 		const record = this.#record
-		if (record === undefined || parameterOf(url, 'fields') !== '') return []
+		if (record === undefined || parameterOf(url, 'fields') !== '' || isOfDeleted(url)) return []
 		const others = this.#relations.filter(
 			({ name, by, isMany }) => !isMany && by.length === 0 && !record.has(name),
 		)

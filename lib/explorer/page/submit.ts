@@ -6,7 +6,7 @@ import type { BodyForm } from './body-form.ts'
 import { contentOf, messageOf, problemsIn } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
-import { isPath } from './path.ts'
+import { isPath, pathOf } from './path.ts'
 import { jsonView } from './value-view.ts'
 
 export interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> {
@@ -87,22 +87,30 @@ async function showSuccess(
 	const { method } = operation
 	const { status, location } = outcome
 	const words: Readonly<Record<string, string>> = { DELETE: 'Deleted.', PATCH: 'Saved.', PUT: 'Replaced.' }
-	const text = status === 201 ? 'Created.' : (words[method] ?? 'Done.')
+	const { restores = false } = operation
+	const text = status === 201 ? 'Created.' : restores ? 'Restored.' : (words[method] ?? 'Done.')
 	const created = location !== undefined && isPath(location) ? location : undefined
 	const record = created === undefined ? undefined : link(created, created, { 'data-key': 'made' })
+	const isDeleted = method === 'DELETE'
+	const path = pathOf(app.url)
+	const undo = isDeleted && canRestore(app) && link(`${path}?deleted=only`, 'It can be restored')
 	const answer = outcome.body === '' ? '' : answerDetails(app, outcome, method)
-	app.notify(text, record ?? '', statusChip(outcome), answer)
+	app.notify(text, record ?? (undo || ''), statusChip(outcome), answer)
 	// The user may have navigated meanwhile.
 	if (navigation !== app.navigation) return
 	app.drafts.delete(keyOf(operation))
 	app.expanded.delete(keyOf(operation))
 	record?.focus()
 	const parent = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
-	const isDeleted = method === 'DELETE'
 	if (onDone !== undefined) return onDone()
 	if (isDeleted && parent !== undefined) await app.go(parent, { keepsNotice: true })
-	else await app.go(app.url, { push: false, keepsNotice: true })
+	else await app.go(restores ? path : app.url, { push: false, keepsNotice: true })
 	if (record === undefined && !isDeleted) app.focusHeading()
+}
+
+/** Whether the caller can restore records of this path that are deleted. */
+export function canRestore({ data }: App): boolean {
+	return data.operations.some(({ query }) => query.some(({ role }) => role === 'deleted'))
 }
 
 function answerDetails(app: App, { body, location }: Outcome, method: string): HTMLElement {

@@ -3,7 +3,7 @@ import type { App } from './app.ts'
 import { button, el, link } from './dom.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
-import { keyFields, type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
+import { isOfDeleted, keyFields, type ListFeatures, recordUrl, sortOf, toggledSort } from './list-query.ts'
 import { pageNames, type RelatedNames } from './related-names.ts'
 import { cellValue } from './value-view.ts'
 
@@ -29,11 +29,16 @@ export interface TableParts {
 export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
 	return tableOf(app, {
 		name: app.data.crumbs.at(-1)?.text || 'Records',
-		recordPath: app.data.recordPath,
+		recordPath: ownRecordPath(app),
 		names: pageNames(app),
 		rows,
 		heading: (column) => heading(app, column, features),
 	})
+}
+
+/** Deleted records are read as such. */
+function ownRecordPath({ data, url }: App): string | undefined {
+	return data.recordPath && isOfDeleted(url) ? `${data.recordPath}?deleted=only` : data.recordPath
 }
 
 export function tableOf(app: App, parts: TableParts): HTMLElement {

@@ -7,8 +7,8 @@ export interface ParameterShape {
 	readonly schema: JsonSchema
 	readonly required: boolean
 	readonly description?: string
-	/** The purpose of a list's parameter. `filter`: a condition on a field, `title` or `title[contains]`. */
-	readonly role?: 'page' | 'sort' | 'fields' | 'include' | 'search' | 'filter' | undefined
+	/** The purpose of a list's parameter. `filter`: a condition on a field, `title` or `title[contains]`. `deleted`: reads deleted records. */
+	readonly role?: 'page' | 'sort' | 'fields' | 'include' | 'search' | 'filter' | 'deleted' | undefined
 	/**
 	 * How several values are serialized. `repeated`: one parameter for each value of `schema`; `joined`: an array's items,
 	 * separated by commas; `json`; `operators`: the plain value, or each property of the object as `name[operator]`. By

@@ -1,0 +1,65 @@
+/** What pages offer for deleted records, totals and lists that are deleted together, and to whom. */
+import * as assert from 'uvu/assert'
+import type { PageData } from '../../lib/explorer/page-data.ts'
+import type { Server } from '../../lib/index.ts'
+import { describe } from '../helpers/describe.ts'
+import { KEEPER, market } from './market.ts'
+import { dataIn, open } from './page-of.ts'
+
+const RUTH = { Authorization: `Bearer ${KEEPER}` }
+
+async function pageAt(
+	server: Server,
+	url: string,
+	headers: Record<string, string> = RUTH,
+): Promise<PageData> {
+	return dataIn(await open(server, url, headers))
+}
+
+/** The methods that the caller may use, with the paths of those that are elsewhere. */
+function methodsOf({ operations }: PageData): string[] {
+	return operations
+		.filter(({ isAllowed }) => isAllowed)
+		.map(({ method, url }) => (url === undefined ? method : `${method} ${url}`))
+}
+
+function parametersOf({ operations }: PageData): string[] {
+	return operations.find(({ method }) => method === 'GET')?.query.map(({ name }) => name) ?? []
+}
+
+describe('explorer: deleted records', (test) => {
+	test('who may restore records can ask for deleted ones', async () => {
+		const server = market()
+		for (const url of ['/sales', '/sales/1']) {
+			assert.ok(parametersOf(await pageAt(server, url)).includes('deleted'))
+			assert.not.ok(parametersOf(await pageAt(server, url, {})).includes('deleted'))
+		}
+	})
+
+	test('the page of a deleted record has what restores it, and nothing that would be a 404', async () => {
+		const server = market()
+		await server.inject({ method: 'DELETE', url: '/sales/2' })
+		const found = await pageAt(server, '/sales/2?deleted=only')
+		assert.is(found.answer?.status, 200)
+		assert.equal(methodsOf(found), ['GET', 'POST /sales/2/restore'])
+		assert.is(found.operations.find(({ url }) => url !== undefined)?.restores, true)
+		const missing = await pageAt(server, '/sales/2')
+		assert.is(missing.answer?.status, 404)
+		assert.equal(methodsOf(missing), ['GET'])
+		assert.ok(parametersOf(missing).includes('deleted'))
+	})
+
+	test('a list of deleted records can’t be deleted again', async () => {
+		const server = market()
+		assert.ok(methodsOf(await pageAt(server, '/sales')).includes('DELETE'))
+		assert.not.ok(methodsOf(await pageAt(server, '/sales?deleted=only')).includes('DELETE'))
+	})
+
+	test('others see no way to restore, and their answer is the refusal', async () => {
+		const server = market()
+		await server.inject({ method: 'DELETE', url: '/sales/2' })
+		const page = await pageAt(server, '/sales/2?deleted=only', {})
+		assert.is(page.answer?.status, 401)
+		assert.not.ok(methodsOf(page).some((one) => one.includes('restore')))
+	})
+})
