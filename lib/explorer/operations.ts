@@ -77,6 +77,7 @@ function operationData(
 		body: isShown ? body?.schema : undefined,
 		isStreaming: isShown && action.streaming !== undefined,
 		isPage: isShown && answer?.isPage === true,
+		isTotals: isShown && action.name === 'totals',
 	}
 }
 
@@ -117,6 +118,19 @@ export async function recordPathAt(
 		return `${prefix}${path.slice(0, path.lastIndexOf('/'))}/${(keyOf(mount, list) ?? [param.name]).map((name) => `{${name}}`).join()}`
 	}
 	return undefined
+}
+
+/** The path of this list's totals, if the caller may use them. */
+export async function totalsPathAt(
+	exchange: Exchange,
+	place: Place,
+	caller: Caller,
+): Promise<string | undefined> {
+	const { mount } = place
+	if (mount === undefined || actionAt(exchange, place, 'GET')?.name !== 'list') return undefined
+	const totals = endpointsOf(mount).find(({ action }) => action.name === 'totals')
+	if (totals === undefined || !(await caller.may(mount, totals.action))) return undefined
+	return place.prefix + totals.path
 }
 
 /** The fields that identify a record, if the list declares them. */

@@ -15,6 +15,8 @@ export interface PageData {
 	readonly operations: readonly OperationData[]
 	/** URL template of a list's records: `/blog/articles/{id}`, or `/tags/{article},{tag}`, with fields of the record. */
 	readonly recordPath: string | undefined
+	/** The path of this list's totals; `undefined` if the caller may not use them. */
+	readonly totalsPath: string | undefined
 	/** What the records at this path are related to, as far as the caller may use it. */
 	readonly relations: readonly RelationData[]
 	readonly map: MapData | undefined
@@ -54,6 +56,8 @@ export interface OperationData {
 	readonly isStreaming: boolean
 	/** Whether it returns a page of a list. */
 	readonly isPage: boolean
+	/** Whether it returns totals of records. */
+	readonly isTotals: boolean
 }
 
 /** A relation of the records at a path. */

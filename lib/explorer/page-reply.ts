@@ -11,7 +11,7 @@ import { headerOf, headers, isBodiless, pairsOf, type Reply, vary } from '../rep
 import type { MountTree } from '../routing/routing.ts'
 import { authenticatorFor, Caller } from './caller.ts'
 import { documentOf } from './document.ts'
-import { isOfDeleted, mapOf, operationsAt, recordPathAt, rootsOf } from './operations.ts'
+import { isOfDeleted, mapOf, operationsAt, recordPathAt, rootsOf, totalsPathAt } from './operations.ts'
 import type { AnswerData, PageData } from './page-data.ts'
 import { crumbsOf, isAbove, type Place, placeOf } from './place.ts'
 import { relationsAt } from './relations.ts'
@@ -68,6 +68,7 @@ async function dataOf(
 		answer,
 		operations,
 		recordPath: recordPath ?? (await recordPathAt(exchange, place, caller)),
+		totalsPath: await totalsPathAt(exchange, place, caller),
 		relations,
 		map,
 		roots: await rootsOf(mounts, place, caller),

@@ -45,7 +45,9 @@ export async function relationsAt(
 ): Promise<Pick<PageData, 'relations'> & { readonly recordPath: string | undefined }> {
 	const { mount, segments, depth } = place
 	const action = ownAction(exchange, place)
-	if (mount === undefined || action === undefined) return { relations: [], recordPath: undefined }
+	// Groups aren't records.
+	if (mount === undefined || action === undefined || action.name === 'totals')
+		return { relations: [], recordPath: undefined }
 	const page: Page = { exchange, mounts, place, mount, caller }
 	const use = relatedUse(mount.handler, action.name)
 	const records = shownRecords(use?.handler ?? mount.handler)

@@ -19,8 +19,9 @@ class Sales extends CrudHandler {
 	override access: AccessRules = { restore: 'user', removeMany: 'user' }
 }
 
-/** Sales with a key of two columns, whose values have commas. */
-class Stalls extends CrudHandler {}
+class Closed extends CrudHandler {
+	override access: AccessRules = { '*': 'user' }
+}
 
 export function market(): Server {
 	const sale = new MemoryModel('sale', {
@@ -55,9 +56,11 @@ export function market(): Server {
 		allow: ['list', 'read', 'create', 'update', 'remove', 'removeMany', 'restore', 'totals'],
 		totals: { by: ['item', 'day'], of: ['amount'] },
 	})
-	const stalls = new Stalls(stall, { visible: 'all', allow: ['list', 'read', 'removeMany'] })
+	// A key of two columns, whose values have commas.
+	const stalls = new CrudHandler(stall, { visible: 'all', allow: ['list', 'read', 'removeMany'] })
+	const closed = new Closed(stall, { visible: 'all', allow: ['list', 'totals'], totals: { by: ['row'] } })
 	return createServer(
-		{ sales, stalls },
+		{ sales, stalls, closed, ...shops() },
 		{
 			...{ explorer: true, logger: new Log(), graceTimeoutSeconds: 0.1 },
 			authenticator: new TokenAuthenticator({
@@ -65,4 +68,23 @@ export function market(): Server {
 			}),
 		},
 	)
+}
+
+/** Shops, and what belongs to each. */
+function shops() {
+	const shop = new MemoryModel('shop', { key: 'id', fields: { id: 'integer' }, rows: [{}] })
+	const ware = new MemoryModel('ware', {
+		key: 'id',
+		fields: { id: 'integer', shopId: 'integer' },
+		references: [{ field: 'shopId', model: shop }],
+		rows: [{ shopId: 1 }],
+	})
+	const wares = new CrudHandler(ware, { visible: 'all' })
+	const shops = new CrudHandler(shop, {
+		visible: 'all',
+		allow: ['list', 'read', 'totals'],
+		totals: { by: ['id'] },
+		relations: { wares: { to: wares } },
+	})
+	return { shops, wares }
 }

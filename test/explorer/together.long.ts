@@ -66,4 +66,56 @@ describe('explorer: records deleted and counted together', (test) => {
 			assert.is(await page.getByRole('link', { name: 'Look among the deleted records' }).count(), 0)
 		}),
 	)
+
+	browserTest('totals are chosen in a form, and shown as a table with bars', () =>
+		on('/sales?item[ne]=dill', async (page) => {
+			await page.getByRole('link', { name: 'Totals' }).click()
+			await page.waitForURL(/\/sales\/totals\?count=exact&item/)
+			assert.equal(await column(page, 1), ['3'])
+			assert.is(await page.locator('.bar').count(), 0)
+			const by = page.getByRole('group', { name: 'by' })
+			await by.getByRole('checkbox', { name: 'item', exact: true }).check()
+			await page.getByRole('group', { name: 'sum' }).getByRole('checkbox', { name: 'amount' }).press('Space')
+			await tabTo(page, 'ask')
+			await page.keyboard.press('Enter')
+			await page.getByRole('columnheader', { name: 'sum.amount' }).waitFor()
+			assert.is(
+				decodeURIComponent(new URL(page.url()).search),
+				'?by=item&sum=amount&count=exact&item[ne]=dill',
+			)
+			assert.is(await focused(page), 'ask')
+			assert.equal(await column(page, 1), ['mint', 'sage'])
+			assert.equal(await column(page, 2), ['1', '2'])
+			assert.equal(await column(page, 3), ['-7.25', '310.00'])
+			assert.equal(
+				await page.locator('.bar').evaluateAll((all) => all.map((one) => one.getAttribute('style'))),
+				['width: 50%;', 'width: 2.33871%;', 'width: 100%;', 'width: 100%;'],
+			)
+			assert.is(await page.locator('.bar.below').count(), 1)
+			await page.getByRole('button', { name: 'sum.amount' }).press('Enter')
+			await page
+				.getByRole('columnheader', { name: 'sum.amount' })
+				.and(page.locator('[aria-sort=ascending]'))
+				.waitFor()
+			assert.equal(await findings(page), [])
+			await by.getByRole('checkbox', { name: 'item', exact: true }).uncheck()
+			await by.getByRole('checkbox', { name: 'day:month' }).check()
+			await page.getByRole('button', { name: 'Ask' }).click()
+			await page.getByRole('columnheader', { name: 'day' }).waitFor()
+			assert.equal(await column(page, 1), ['2026-10', '2026-11'])
+			await page.getByRole('button', { name: 'Remove item ≠ dill' }).click()
+			await page.waitForURL((url) => !url.search.includes('dill'))
+			assert.is(await by.getByRole('checkbox', { name: 'day:month' }).isChecked(), true)
+		}),
+	)
+
+	browserTest('without anything to count, totals say what is missing, above the form', () =>
+		on('/sales/totals', async (page) => {
+			await page.getByText('must be given').first().waitFor()
+			await page.getByLabel('count').selectOption('exact')
+			await page.getByRole('button', { name: 'Ask' }).click()
+			await page.getByRole('columnheader', { name: 'count' }).waitFor()
+			assert.equal(await column(page, 1), ['4'])
+		}),
+	)
 })

@@ -1,5 +1,6 @@
 /** What pages offer for deleted records, totals and lists that are deleted together, and to whom. */
 import * as assert from 'uvu/assert'
+import { totalsOf } from '../../lib/explorer/page/list-query.ts'
 import type { PageData } from '../../lib/explorer/page-data.ts'
 import type { Server } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
@@ -61,5 +62,33 @@ describe('explorer: deleted records', (test) => {
 		const page = await pageAt(server, '/sales/2?deleted=only', {})
 		assert.is(page.answer?.status, 401)
 		assert.not.ok(methodsOf(page).some((one) => one.includes('restore')))
+	})
+})
+
+describe('explorer: totals', (test) => {
+	test('a list leads to its totals, for those who may use them', async () => {
+		const server = market()
+		assert.is((await pageAt(server, '/sales', {})).totalsPath, '/sales/totals')
+		assert.is((await pageAt(server, '/sales/1', {})).totalsPath, undefined)
+		assert.is((await pageAt(server, '/stalls')).totalsPath, undefined)
+		assert.is((await pageAt(server, '/closed', {})).totalsPath, undefined)
+		assert.is((await pageAt(server, '/closed')).totalsPath, '/closed/totals')
+	})
+
+	test('totals aren’t a record: nothing is below them', async () => {
+		const { operations, relations } = await pageAt(market(), '/shops/totals?by=id')
+		assert.is(operations.find(({ method }) => method === 'GET')?.isTotals, true)
+		assert.equal(relations, [])
+		assert.equal(
+			(await pageAt(market(), '/shops/1')).relations.map(({ name }) => name),
+			['wares'],
+		)
+	})
+
+	test('the link to totals keeps the conditions of the list', () => {
+		assert.is(
+			totalsOf('/sales/totals', '/sales?limit=5&item=sage&sort=-id&cursor=x&amount[gte]=3&search=a'),
+			'/sales/totals?count=exact&item=sage&amount%5Bgte%5D=3&search=a',
+		)
 	})
 })

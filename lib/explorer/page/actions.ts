@@ -4,8 +4,9 @@ import { type App, keyOf } from './app.ts'
 import { type BodyForm, bodyForm, type FormContext } from './body-form.ts'
 import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
-import { button, el, labelled, link, onSubmit, requiredMark } from './dom.ts'
+import { button, el, link } from './dom.ts'
 import { pathOf } from './path.ts'
+import { queryForm } from './query-form.ts'
 import { pageNames } from './related-names.ts'
 import { canRestore, submit } from './submit.ts'
 
@@ -22,7 +23,9 @@ export function actionsView(app: App): HTMLElement | undefined {
 			operationCard(
 				app,
 				operation,
-				operation.restores || (at === 0 && operation.method === (isFound ? 'PATCH' : 'GET')),
+				operation.restores ||
+					operation.isTotals ||
+					(at === 0 && operation.method === (isFound ? 'PATCH' : 'GET')),
 			),
 		),
 		locked.length > 0 &&
@@ -123,34 +126,6 @@ function wholeRecordHint({ data, url }: App): HTMLElement {
 		el('p', {}, 'Replacing takes the whole record, and this page may not have all of it.'),
 		canBeShown && link(path, 'Show the whole record', { class: 'button', 'data-key': 'whole' }),
 	)
-}
-
-/** A form for query parameters. Its inputs have no names, because one called `append` would shadow the form's method. */
-function queryForm(app: App, { query }: OperationData): HTMLElement {
-	const path = pathOf(app.url)
-	const current = new URLSearchParams(app.url.slice(path.length))
-	const inputs: (readonly [string, HTMLInputElement])[] = []
-	const fields = query
-		.filter(({ role }) => role === undefined)
-		.map(({ name, required, description }) => {
-			const input = el('input', { type: 'text', 'aria-required': required && 'true' })
-			input.value = current.get(name) ?? ''
-			inputs.push([name, input])
-			const hint = description !== undefined && el('p', { class: 'hint' }, description)
-			return el('div', { class: 'field' }, labelled([name, required && requiredMark()], input), hint)
-		})
-	const ask = el('button', { type: 'submit', class: 'primary', 'data-key': 'ask' }, 'Ask')
-	const form = el(
-		'form',
-		{},
-		el('div', { class: 'inputs' }, ...fields),
-		el('div', { class: 'form-foot' }, ask),
-	)
-	return onSubmit(form, () => {
-		const pairs = inputs.filter(([, { value }]) => value !== '').map(([name, { value }]) => [name, value])
-		const text = new URLSearchParams(pairs).toString()
-		void app.go(text === '' ? path : `${path}?${text}`)
-	})
 }
 
 /** A button that deletes after a confirmation, or a form if the method takes a body. */

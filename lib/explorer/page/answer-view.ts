@@ -10,6 +10,7 @@ import { listTools, pager } from './list-tools.ts'
 import { isPath } from './path.ts'
 import { pageNames } from './related-names.ts'
 import { tableView, truncationNote } from './table.ts'
+import { totalsView } from './totals.ts'
 import { jsonView, wholeValue } from './value-view.ts'
 
 const MAX_FIELDS = 1_000
@@ -18,7 +19,9 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 	const { data, meta } = shownContent(app)
 	const operation = app.data.operations.find(({ method }) => method === 'GET')
 	const features = featuresOf(operation?.query ?? [])
-	const plain = answer.status < 400 ? plainView(app, data, features) : errorView(app, answer, data, features)
+	const isTotals = operation?.isTotals === true
+	const plain =
+		answer.status < 400 ? plainView(app, data, features, isTotals) : errorView(app, answer, data, features)
 	const views: (readonly [View, string])[] = [
 		['json', 'JSON'],
 		['headers', 'Headers'],
@@ -31,7 +34,7 @@ export function answerView(app: App, answer: AnswerData): HTMLElement {
 		'section',
 		{ class: 'card answer', 'aria-label': 'Answer' },
 		el('div', { class: 'card-head' }, statusChip(answer), tabs(app, views, view)),
-		isPages && listTools(app, features),
+		(isPages || isTotals) && listTools(app, features),
 		features.hasDeleted &&
 			isOfDeleted(app.url) &&
 			answer.status < 400 &&
@@ -65,10 +68,15 @@ function viewParts(app: App, answer: AnswerData, view: View, plain: HTMLElement 
 }
 
 /** A list as a table, a record as its fields; `undefined` for other values, which are shown as JSON only. */
-function plainView(app: App, data: JsonValue | undefined, features: ListFeatures): HTMLElement | undefined {
+function plainView(
+	app: App,
+	data: JsonValue | undefined,
+	features: ListFeatures,
+	isTotals: boolean,
+): HTMLElement | undefined {
 	if (isList(data)) {
 		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
-		return tableView(app, data, features)
+		return isTotals ? totalsView(app, data) : tableView(app, data, features)
 	}
 	return isRecord(data) && data.size > 0 ? fieldsView(app, data) : undefined
 }

@@ -111,6 +111,15 @@ export function askingFor(url: string, fields: readonly string[]): string {
 	return `${pathOf(url)}?${new URLSearchParams([...others, ['fields', fields.join()]])}`
 }
 
+/** The URL of the totals of a list's records, beginning with their number. */
+export function totalsOf(path: string, url: string): string {
+	const others = pairsOf(url).filter(([name]) => !OF_LISTS.includes(name))
+	return `${path}?${new URLSearchParams([['count', 'exact'], ...others])}`
+}
+
+/** Parameters of lists that aren't conditions. */
+const OF_LISTS = ['limit', 'offset', 'cursor', 'sort', 'fields', 'count', 'include', 'deleted']
+
 export function parameterOf(url: string, name: string): string {
 	return pairsOf(url).findLast(([other]) => other === name)?.[1] ?? ''
 }

@@ -11,6 +11,7 @@ import {
 	nextIn,
 	operatorWord,
 	parameterOf,
+	totalsOf,
 	withCondition,
 	withoutPair,
 	withParameter,
@@ -21,7 +22,10 @@ const LIMITS = ['10', '25', '50', '100']
 export function listTools(app: App, features: ListFeatures): HTMLElement | undefined {
 	const { hasSearch, hasInclude, hasDeleted, filters } = features
 	const hasRelations = hasInclude && app.data.relations.length > 0
-	if (!hasSearch && filters.size === 0 && !hasRelations && !hasDeleted) return undefined
+	const { totalsPath } = app.data
+	const hasTotals = totalsPath !== undefined && !isOfDeleted(app.url)
+	const hasOthers = hasRelations || hasDeleted || hasTotals
+	if (!hasSearch && filters.size === 0 && !hasOthers) return undefined
 	const conditions = conditionsOf(app.url, features)
 	return el(
 		'div',
@@ -29,7 +33,13 @@ export function listTools(app: App, features: ListFeatures): HTMLElement | undef
 		hasSearch && searchForm(app),
 		filters.size > 0 && filterForm(app, filters),
 		hasRelations && includeChoice(app),
-		hasDeleted && deletedLink(app),
+		(hasDeleted || hasTotals) &&
+			el(
+				'div',
+				{ class: 'include' },
+				hasDeleted && deletedLink(app),
+				hasTotals && link(totalsOf(totalsPath, app.url), 'Totals', { class: 'button small' }),
+			),
 		conditions.length > 0 &&
 			el('ul', { class: 'chips', 'aria-label': 'Conditions' }, ...conditions.map((one) => chip(app, one))),
 	)

@@ -17,7 +17,8 @@ export interface TableParts {
 	readonly rows: readonly JsonValue[]
 	/** URL template of the rows' own pages. */
 	readonly recordPath: string | undefined
-	readonly names: RelatedNames
+	/** What is shown in place of some values. */
+	readonly names: Pick<RelatedNames, 'cell'>
 	heading(column: string): HTMLElement
 	/** Columns to leave out. */
 	readonly hidden?: readonly string[]
@@ -90,7 +91,8 @@ function valueIn(row: JsonValue, column: string): JsonValue | undefined {
 	return isRecord(row) ? row.get(column) : row
 }
 
-function heading(app: App, column: string, { sortable }: ListFeatures): HTMLElement {
+/** A heading that sorts by its column, if it can. */
+export function heading(app: App, column: string, { sortable }: Pick<ListFeatures, 'sortable'>): HTMLElement {
 	if (!sortable.has(column)) return el('th', { scope: 'col' }, column)
 	const { field, isDescending } = sortOf(app.url)
 	const isSorted = field === column
