@@ -1,6 +1,7 @@
 /** What pages offer for deleted records, totals and lists that are deleted together, and to whom. */
 import * as assert from 'uvu/assert'
-import { totalsOf } from '../../lib/explorer/page/list-query.ts'
+import { isList, parseJson } from '../../lib/explorer/page/json-value.ts'
+import { totalsOf, urlOfRows } from '../../lib/explorer/page/list-query.ts'
 import type { PageData } from '../../lib/explorer/page-data.ts'
 import type { Server } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
@@ -90,5 +91,38 @@ describe('explorer: totals', (test) => {
 			totalsOf('/sales/totals', '/sales?limit=5&item=sage&sort=-id&cursor=x&amount[gte]=3&search=a'),
 			'/sales/totals?count=exact&item=sage&amount%5Bgte%5D=3&search=a',
 		)
+	})
+})
+
+describe('explorer: records deleted together', (test) => {
+	const equality = ['', 'in']
+	const filters = new Map([
+		['id', equality],
+		['row', equality],
+		['name', equality],
+	])
+	const urlOf = (keys: readonly string[], json: string) => {
+		const rows = parseJson(json)
+		return decodeURIComponent(urlOfRows('/a', keys, isList(rows) ? rows : [], filters))
+	}
+
+	test('numbers and texts are listed', () => {
+		assert.is(urlOf(['id'], '[{"id":9007199254740993},{"id":2}]'), '/a?id[in]=9007199254740993,2')
+		assert.is(urlOf(['name'], '[{"name":"c&d"}]'), '/a?name[in]=c&d')
+	})
+
+	test('a text with a comma, and a key of several columns, is in a filter', () => {
+		assert.is(urlOf(['name'], '[{"name":"a,b"},{"name":"c"}]'), '/a?filter={"name":{"in":["a,b","c"]}}')
+		assert.is(
+			urlOf(['row', 'name'], '[{"row":1,"name":"a,b"},{"row":2,"name":"c","x":1}]'),
+			'/a?filter={"or":[{"row":1,"name":"a,b"},{"row":2,"name":"c"}]}',
+		)
+	})
+
+	test('who may not delete records together can’t on the page', async () => {
+		const server = market()
+		const removal = ({ operations }: PageData) => operations.find(({ method }) => method === 'DELETE')
+		assert.is(removal(await pageAt(server, '/sales', {}))?.isAllowed, false)
+		assert.is(removal(await pageAt(server, '/sales'))?.isAllowed, true)
 	})
 })

@@ -2,13 +2,14 @@
 import type { OperationData } from '../page-data.ts'
 import { type App, keyOf } from './app.ts'
 import { type BodyForm, bodyForm, type FormContext } from './body-form.ts'
+import { buttonForm, confirmDialog } from './confirm.ts'
 import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
 import { pathOf } from './path.ts'
 import { queryForm } from './query-form.ts'
 import { pageNames } from './related-names.ts'
-import { canRestore, submit } from './submit.ts'
+import { submit } from './submit.ts'
 
 export function actionsView(app: App): HTMLElement | undefined {
 	const operations = shownOperations(app.data.operations)
@@ -42,10 +43,11 @@ function shownOperations(operations: readonly OperationData[]): OperationData[] 
 	const ordered = distinctOperations(operations).sort(
 		(a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method),
 	)
-	return ordered.filter(
-		({ method, isAllowed, query }) =>
-			method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined)),
-	)
+	return ordered.filter(({ method, isAllowed, query }) => {
+		// Records are selected in their table to be deleted together.
+		if (method === 'DELETE') return !query.some(({ role }) => role === 'filter')
+		return method !== 'GET' || (isAllowed && query.some(({ role }) => role === undefined))
+	})
 }
 
 /** The most frequently used first. */
@@ -151,31 +153,4 @@ function restoreForm(app: App, operation: OperationData): HTMLElement {
 	const send = () => void submit(app, operation, undefined, form)
 	form.element.append(button('Restore', { class: 'primary', 'data-key': 'restore' }, send))
 	return el('div', { class: 'aside' }, form.alert, form.element)
-}
-
-/** A form without fields, and where its problems are shown. */
-function buttonForm(): BodyForm & { readonly alert: HTMLElement } {
-	const alert = el('div', { class: 'alert', role: 'alert' })
-	const showProblems: BodyForm['showProblems'] = (message, _, ...more) =>
-		alert.replaceChildren(el('p', {}, message), ...more)
-	return { element: el('form'), showProblems, alert }
-}
-
-function confirmDialog(app: App, onConfirm: () => void): { dialog: HTMLDialogElement; open: () => void } {
-	const dialog = el('dialog', { 'aria-labelledby': 'delete-title' })
-	const cancel = button('Cancel', {}, () => dialog.close())
-	const confirm = button('Delete', { class: 'danger' }, () => {
-		dialog.close()
-		onConfirm()
-	})
-	dialog.append(
-		el('h2', { id: 'delete-title' }, canRestore(app) ? 'Delete this?' : 'Delete this for good?'),
-		el('p', { class: 'path' }, app.urlFor({ method: 'DELETE' })),
-		el('div', { class: 'form-foot' }, cancel, confirm),
-	)
-	const open = () => {
-		dialog.showModal()
-		cancel.focus()
-	}
-	return { dialog, open }
 }

@@ -9,19 +9,22 @@ import { featuresOf, isOfDeleted, type ListFeatures, withParameter } from './lis
 import { listTools, pager } from './list-tools.ts'
 import { isPath } from './path.ts'
 import { pageNames } from './related-names.ts'
-import { tableView, truncationNote } from './table.ts'
+import { type RowSelection, tableView, truncationNote } from './table.ts'
 import { totalsView } from './totals.ts'
 import { jsonView, wholeValue } from './value-view.ts'
 
 const MAX_FIELDS = 1_000
 
-export function answerView(app: App, answer: AnswerData): HTMLElement {
+/** @param selection of the rows of a list */
+export function answerView(app: App, answer: AnswerData, selection?: RowSelection): HTMLElement {
 	const { data, meta } = shownContent(app)
 	const operation = app.data.operations.find(({ method }) => method === 'GET')
 	const features = featuresOf(operation?.query ?? [])
 	const isTotals = operation?.isTotals === true
 	const plain =
-		answer.status < 400 ? plainView(app, data, features, isTotals) : errorView(app, answer, data, features)
+		answer.status < 400
+			? plainView(app, data, features, isTotals, selection)
+			: errorView(app, answer, data, features)
 	const views: (readonly [View, string])[] = [
 		['json', 'JSON'],
 		['headers', 'Headers'],
@@ -73,10 +76,11 @@ function plainView(
 	data: JsonValue | undefined,
 	features: ListFeatures,
 	isTotals: boolean,
+	selection: RowSelection | undefined,
 ): HTMLElement | undefined {
 	if (isList(data)) {
 		if (data.length === 0) return el('p', { class: 'empty' }, 'Nothing here.')
-		return isTotals ? totalsView(app, data) : tableView(app, data, features)
+		return isTotals ? totalsView(app, data) : tableView(app, data, features, selection)
 	}
 	return isRecord(data) && data.size > 0 ? fieldsView(app, data) : undefined
 }

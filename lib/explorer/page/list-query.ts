@@ -1,7 +1,7 @@
 /** Reads the query of a list from its URL, and makes URLs with a changed query. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
-import { isRecord, type JsonValue, RawNumber } from './json-value.ts'
+import { isRecord, type JsonValue, RawNumber, textOf } from './json-value.ts'
 import { pathOf } from './path.ts'
 
 /** The query features of a list. */
@@ -119,6 +119,28 @@ export function totalsOf(path: string, url: string): string {
 
 /** Parameters of lists that aren't conditions. */
 const OF_LISTS = ['limit', 'offset', 'cursor', 'sort', 'fields', 'count', 'include', 'deleted']
+
+/**
+ * The URL that finds these rows of a list by the fields of their key: `id[in]=1,2`, or, of texts with a comma and of
+ * several fields, a `filter`.
+ */
+export function urlOfRows(
+	path: string,
+	keys: readonly string[],
+	rows: readonly JsonValue[],
+	filters: ListFeatures['filters'],
+): string {
+	const values = rows.map((row) => keys.map((key) => (isRecord(row) ? row.get(key) : undefined) ?? null))
+	const [key = ''] = keys
+	if (keys.length > 1) {
+		const or = values.map((one) => new Map(keys.map((name, at) => [name, one[at] ?? null])))
+		return asking(path, { filter: textOf(new Map([['or', or]])) })
+	}
+	const texts = values.flat().map((value) => plainText(value))
+	if (filters.get(key)?.includes('in') && texts.every((text) => /^[^,]+$/.test(text)))
+		return asking(path, { [`${key}[in]`]: texts.join() })
+	return asking(path, { filter: textOf(new Map([[key, new Map([['in', values.flat()]])]])) })
+}
 
 export function parameterOf(url: string, name: string): string {
 	return pairsOf(url).findLast(([other]) => other === name)?.[1] ?? ''

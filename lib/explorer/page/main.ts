@@ -9,6 +9,7 @@ import { isRecord } from './json-value.ts'
 import { mapView } from './map-view.ts'
 import { pathOf } from './path.ts'
 import { relatedViews } from './related-lists.ts'
+import { selectionOf } from './selection.ts'
 import { signInPart } from './sign-in.ts'
 
 export function start(): void {
@@ -44,7 +45,7 @@ function render(app: App): void {
 	const actions = actionsView(app)
 	const parts = [
 		headView(app, path),
-		answer !== undefined && withLists(answerView(app, answer), relatedViews(app)),
+		answer !== undefined && withLists(answerView(app, answer, selectionOf(app)), relatedViews(app)),
 		actions,
 		...mapPart(app, path),
 	]

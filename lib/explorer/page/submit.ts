@@ -6,6 +6,7 @@ import type { BodyForm } from './body-form.ts'
 import { contentOf, messageOf, problemsIn } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
+import { isList } from './json-value.ts'
 import { isPath, pathOf } from './path.ts'
 import { jsonView } from './value-view.ts'
 
@@ -84,16 +85,17 @@ async function showSuccess(
 	outcome: Outcome,
 	onDone?: () => void,
 ): Promise<void> {
-	const { method } = operation
-	const { status, location } = outcome
-	const words: Readonly<Record<string, string>> = { DELETE: 'Deleted.', PATCH: 'Saved.', PUT: 'Replaced.' }
-	const { restores = false } = operation
-	const text = status === 201 ? 'Created.' : restores ? 'Restored.' : (words[method] ?? 'Done.')
+	const { method, restores } = operation
+	const { location } = outcome
+	const path = pathOf(app.url)
+	const text = successText(operation, outcome)
 	const created = location !== undefined && isPath(location) ? location : undefined
 	const record = created === undefined ? undefined : link(created, created, { 'data-key': 'made' })
 	const isDeleted = method === 'DELETE'
-	const path = pathOf(app.url)
-	const undo = isDeleted && canRestore(app) && link(`${path}?deleted=only`, 'It can be restored')
+	const undo =
+		isDeleted &&
+		canRestore(app) &&
+		link(`${path}?deleted=only`, onDone === undefined ? 'It can be restored' : 'See the deleted records')
 	const answer = outcome.body === '' ? '' : answerDetails(app, outcome, method)
 	app.notify(text, record ?? (undo || ''), statusChip(outcome), answer)
 	// The user may have navigated meanwhile.
@@ -106,6 +108,15 @@ async function showSuccess(
 	if (isDeleted && parent !== undefined) await app.go(parent, { keepsNotice: true })
 	else await app.go(restores ? path : app.url, { push: false, keepsNotice: true })
 	if (record === undefined && !isDeleted) app.focusHeading()
+}
+
+function successText({ method, restores }: OperationData, outcome: Outcome): string {
+	if (outcome.status === 201) return 'Created.'
+	if (restores) return 'Restored.'
+	const { data } = contentOf(outcome)
+	if (method === 'DELETE') return isList(data) ? `${data.length} deleted.` : 'Deleted.'
+	const words: Readonly<Record<string, string>> = { PATCH: 'Saved.', PUT: 'Replaced.' }
+	return words[method] ?? 'Done.'
 }
 
 /** Whether the caller can restore records of this path that are deleted. */

@@ -11,6 +11,14 @@ const MAX_COLUMNS = 60
 /** Ten thousand rows would keep a browser busy for seconds. */
 const MAX_ROWS = 1_000
 
+/** The checkboxes of a table. */
+export interface RowSelection {
+	readonly heading: HTMLElement
+	cell(row: JsonValue, at: number): HTMLElement
+	/** What can be done with the selected rows; called after the cells were made. */
+	foot(): HTMLElement
+}
+
 /** A list to show as a table. */
 export interface TableParts {
 	readonly name: string
@@ -20,6 +28,8 @@ export interface TableParts {
 	/** What is shown in place of some values. */
 	readonly names: Pick<RelatedNames, 'cell'>
 	heading(column: string): HTMLElement
+	/** Which rows are selected. */
+	readonly selection?: RowSelection | undefined
 	/** Columns to leave out. */
 	readonly hidden?: readonly string[]
 	/** What can be done with a row. */
@@ -27,12 +37,18 @@ export interface TableParts {
 }
 
 /** The page's own list, sorted by its headings. */
-export function tableView(app: App, rows: readonly JsonValue[], features: ListFeatures): HTMLElement {
+export function tableView(
+	app: App,
+	rows: readonly JsonValue[],
+	features: ListFeatures,
+	selection?: RowSelection,
+): HTMLElement {
 	return tableOf(app, {
 		name: app.data.crumbs.at(-1)?.text || 'Records',
 		recordPath: ownRecordPath(app),
 		names: pageNames(app),
 		rows,
+		selection,
 		heading: (column) => heading(app, column, features),
 	})
 }
@@ -43,7 +59,7 @@ function ownRecordPath({ data, url }: App): string | undefined {
 }
 
 export function tableOf(app: App, parts: TableParts): HTMLElement {
-	const { name, rows, recordPath, names, hidden = [], action } = parts
+	const { name, rows, recordPath, names, selection, hidden = [], action } = parts
 	const found = columnsOf(rows)
 	const all = found.some((column) => !hidden.includes(column))
 		? found.filter((column) => !hidden.includes(column))
@@ -51,6 +67,7 @@ export function tableOf(app: App, parts: TableParts): HTMLElement {
 	const columns = all.slice(0, MAX_COLUMNS)
 	const keys = keyFields(recordPath)
 	const head = columns.map((column) => parts.heading(column))
+	if (selection !== undefined) head.unshift(selection.heading)
 	if (action !== undefined) head.push(el('th', { scope: 'col' }, el('span', { class: 'hidden' }, 'Actions')))
 	const body = rows.slice(0, MAX_ROWS).map((row, at) => {
 		const url = recordUrl(recordPath, row)
@@ -58,6 +75,7 @@ export function tableOf(app: App, parts: TableParts): HTMLElement {
 			const ownUrl = keys.includes(column) ? url : undefined
 			return cell(app, valueIn(row, column), ownUrl, names.cell(column, row, ownUrl))
 		})
+		if (selection !== undefined) cells.unshift(selection.cell(row, at))
 		return el('tr', {}, ...cells, action !== undefined && el('td', { class: 'act' }, action(row, at)))
 	})
 	const table = el(
@@ -73,6 +91,7 @@ export function tableOf(app: App, parts: TableParts): HTMLElement {
 		el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${name}, a table` }, table),
 		rows.length > MAX_ROWS && truncationNote(MAX_ROWS, rows.length),
 		all.length > MAX_COLUMNS && truncationNote(MAX_COLUMNS, all.length, ' columns'),
+		selection?.foot(),
 	)
 }
 
