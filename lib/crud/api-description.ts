@@ -13,8 +13,9 @@ import { inputSchema, orNull } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { idSchema, shownKey } from './id-schema.ts'
 import { OF_PAGES } from './many/remove.ts'
+import { writableOf } from './many/upsert-on.ts'
 import type { CrudOperation } from './options.ts'
-import { listParameters, readParameters, recordParameters } from './parameter-shapes.ts'
+import { listParameters, onParameter, readParameters, recordParameters } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { pluralOf, recordSchema, titleOf, typeName, wordsOf } from './record-schema.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
@@ -41,6 +42,7 @@ export function crudShape(
 	}
 	if (operation === 'create' || operation === 'createMany')
 		return { ...common, body: creatingBody(facts, validator) }
+	if (operation === 'upsert') return { ...common, body: upsertingBody(facts, validator) }
 	if (operation === 'updateMany')
 		return { ...common, body: updatingBody(facts, bodyOf(facts, validator, 'update')) }
 	if (operation !== 'update' && operation !== 'replace') return { ...common, body: undefined }
@@ -56,9 +58,19 @@ function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
 	return { ...one, schema: { type: 'array', items, maxItems: plan.maxBatch } }
 }
 
+/** One record or a list, of the fields that an upsert writes. */
+function upsertingBody(facts: CrudFacts, validator: Validator | undefined): BodyShape {
+	const { plan } = facts
+	const own: CrudPlan = Object.create(plan, { creatable: { value: writableOf(plan, plan.upsertOn.flat()) } })
+	const title = `${titleOf(plan)}Upsert`
+	const one = bodyOf({ ...facts, plan: own }, validator, 'create', { title, fixed: [] })
+	const many: JsonSchema = { type: 'array', items: one.schema, maxItems: plan.maxBatch }
+	return { ...one, schema: { oneOf: [one.schema, many] } }
+}
+
 /** Whether an operation has no id in its path. */
 function isOnAll(operation: CrudOperation): boolean {
-	return ['list', 'create', 'createMany', 'updateMany', 'removeMany'].includes(operation)
+	return ['list', 'create', 'createMany', 'updateMany', 'removeMany', 'upsert'].includes(operation)
 }
 
 /** One record, a list, or either, as `allow` says. */
@@ -143,6 +155,7 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		totals: `Total ${records}`,
 		removeMany: `Delete those of the ${records} that match`,
 		updateMany: `Change several of the ${records}`,
+		upsert: `Add to the ${records}, or change those with the same values`,
 		createMany: `Add several to the ${records}`,
 		restore: `Restore one of the deleted ${records}`,
 	}
@@ -177,6 +190,12 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 			}
 		case 'createMany':
 			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, status: 201, headers: [] }
+		case 'upsert':
+			return {
+				...answer,
+				schema: isOpen ? {} : { oneOf: [record, { type: 'array', items: record }] },
+				headers: [],
+			}
 		case 'removeMany':
 			return { ...answer, schema: isOpen ? {} : { type: 'array', items: idSchema(facts) }, headers: [] }
 		case 'updateMany':
@@ -191,6 +210,7 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 function queryOf(plan: CrudPlan, operation: CrudOperation): Shape['query'] {
 	if (operation === 'list') return listParameters(plan)
 	if (operation === 'removeMany') return listParameters(plan).filter(({ name }) => !OF_PAGES.includes(name))
+	if (operation === 'upsert') return [...recordParameters(plan), onParameter(plan)]
 	return operation === 'read' ? readParameters(plan) : recordParameters(plan)
 }
 
@@ -203,6 +223,7 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 		plan.version === undefined ||
 		operation === 'list' ||
 		operation === 'updateMany' ||
+		operation === 'upsert' ||
 		operation === 'removeMany'
 	)
 		return []

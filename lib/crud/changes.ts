@@ -160,14 +160,14 @@ interface Change {
 	readonly operation: CrudOperation
 	readonly scope: Scope
 	/** Its ids before and after; `undefined` for a new record. */
-	readonly before?: string
+	readonly before?: string | undefined
 	readonly after?: string
 	/** Whether the change may move the record out of the scope. */
 	readonly mayMove?: boolean
 }
 
 /** Makes a change, in a transaction with its audit and with the check that needs it, if there are any. */
-async function changed<T extends Found | Absent>(
+export async function changed<T extends Found | Absent>(
 	view: CrudView,
 	{ operation, scope, before, after, mayMove = false }: Change,
 	run: (into: Model) => Promise<T>,

@@ -18,9 +18,12 @@ import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
 import { createManyRecords } from './many/create.ts'
 import { removeManyRecords } from './many/remove.ts'
 import { updateManyRecords } from './many/update.ts'
+import { upsertRecords } from './many/upsert.ts'
+import { checkUpsert } from './many/upsert-on.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
+import { type Overridable, refuseFields } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import type { CrudId } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
@@ -75,6 +78,7 @@ export class CrudHandler extends RestHandler {
 		const isScoped = isOverridden(this, 'scope')
 		const isStripped = isOverridden(this, 'stripObject')
 		if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
+		checkUpsert(plan, isScoped, overridden)
 		this.model = model
 		const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
 		this[FACTS] = {
@@ -198,6 +202,19 @@ export class CrudHandler extends RestHandler {
 	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
 	removeMany(where: Condition): unknown {
 		return removeManyRecords(this, where)
+	}
+
+	/** Creates records, or changes those with the same values in the unique fields `on`. @throws RestError as `createMany` */
+	upsert<Answer = Promise<readonly CrudRecord[]>>(
+		records: readonly CrudValues[],
+		on: readonly string[],
+	): NoInfer<Answer>
+	upsert<Answer = Promise<readonly CrudRecord[]>>(
+		records: readonly CrudValues[],
+		on: readonly string[],
+	): NoInfer<Answer>
+	upsert(records: readonly CrudValues[], on: readonly string[]): unknown {
+		return upsertRecords(this, records, on)
 	}
 
 	/**
@@ -324,23 +341,7 @@ export class CrudHandler extends RestHandler {
 	}
 }
 
-/**
- * Refuses operations that are declared as fields. Fields are assigned after this constructor has looked for overrides,
- * and the `this` of a function in a field is the shared handler.
- */
-function refuseFields(handler: CrudHandler): void {
-	for (const name of [...OPERATIONS, 'scope', 'fields', 'session', 'stripObject']) {
-		if (Object.hasOwn(handler, name))
-			throw new TypeError(
-				`${handler.constructor.name}.${name} is a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
-			)
-	}
-}
-
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
-function isOverridden(
-	handler: CrudHandler,
-	name: CrudOperation | 'scope' | 'fields' | 'session' | 'stripObject',
-): boolean {
+function isOverridden(handler: CrudHandler, name: Overridable): boolean {
 	return handler[name] !== CrudHandler.prototype[name]
 }

@@ -24,6 +24,8 @@ import { createMany, isMany } from './many/create.ts'
 import { createNested, Nested } from './many/nested.ts'
 import { removeMany } from './many/remove.ts'
 import { updateMany } from './many/update.ts'
+import { upsert } from './many/upsert.ts'
+import { updateOf } from './many/upsert-on.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
@@ -50,6 +52,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const canCreateMany = plan.allow.has('createMany')
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
 	const asRemove = { accessOf: 'remove', accessNames: plan.allow.has('removeMany') ? ['remove'] : [] }
+	const update = plan.allow.has('upsert') ? updateOf(facts) : undefined
 	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
@@ -81,6 +84,11 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),
 		{ ...action('removeMany', ['DELETE'], 0, deleteMany), ...asRemove },
+		{
+			...action('upsert', ['PUT'], 0, (view) => upsertGiven(view, bodies)),
+			...{ accessOf: 'create', accessNames: ['create', 'update'], takesKey: true },
+			authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, 'upsert', update),
+		},
 		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
 	] as const
 	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
@@ -97,7 +105,7 @@ interface Asked {
 /**
  * Checks the relations that a request's URL leads through, before the body is read.
  *
- * @param use of another handler's records, for what belongs to one record
+ * @param use of another handler's records, for what belongs to one record, or another operation
  * @throws RestError `bad_request`; `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
  */
 export function checkAsked(
@@ -114,7 +122,9 @@ export function checkAsked(
 		if (!isAsked) return
 		const { plan } = await access.factsFor(facts)
 		const isList = operation === 'list' || operation === 'removeMany'
-		const query = isList ? parsedUrl(plan, exchange).query() : requestedOf(plan, exchange)
+		const query = isList
+			? parsedUrl(plan, exchange).query()
+			: requestedOf(plan, exchange, parametersOf(operation))
 		attach(exchange, ASKED, { plan, query } satisfies Asked)
 		await checkRelated(access, { where: undefined, order: [], ...query })
 	}
@@ -155,8 +165,8 @@ function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	return params.query()
 }
 
-function parsedUrl(plan: CrudPlan, exchange: Exchange): QueryParams {
-	const params = new QueryParams(plan)
+function parsedUrl(plan: CrudPlan, exchange: Exchange, more: readonly string[] = []): QueryParams {
+	const params = new QueryParams(plan, [...plan.parameters, ...more])
 	params.addText(exchange.query())
 	return params
 }
@@ -203,6 +213,15 @@ function createOneOrMany(view: CrudView, bodies: BodyReader, nested?: Nested): P
 function changeMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	beginRecordState(view, exchangeOf(view, 'updateMany'))
 	return updateMany(view, bodies)
+}
+
+function upsertGiven(view: CrudView, bodies: BodyReader): Promise<unknown> {
+	beginRecordState(view, exchangeOf(view, 'upsert'), parametersOf('upsert'))
+	return upsert(view, bodies)
+}
+
+function parametersOf(operation: CrudOperation): readonly string[] {
+	return operation === 'upsert' ? ['on'] : []
 }
 
 function deleteMany(view: CrudView): Promise<unknown> {
@@ -292,26 +311,31 @@ function bodyOf(
 }
 
 /** Creates the state of a request for one record, with the fields that its URL asks for. */
-function beginRecordState(view: CrudView, exchange: Exchange): RequestState {
+function beginRecordState(view: CrudView, exchange: Exchange, more: readonly string[] = []): RequestState {
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '')
 		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
-	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange)
+	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange, more)
 	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
 	return beginState(view, { selection, include, isDeleted })
 }
 
 const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
 
-/** The fields and related records that the URL of a record asks for. */
-function requestedOf(plan: CrudPlan, exchange: Exchange): Requested {
+/**
+ * The fields and related records that the URL of a record asks for.
+ *
+ * @param more parameters that it may have as well
+ */
+function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
 	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'
-	const parameters = RECORD_PARAMETERS.filter(
+	const own = RECORD_PARAMETERS.filter(
 		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),
 	)
+	const parameters: readonly string[] = [...own, ...more]
 	for (const name of Object.keys(exchange.query().last)) {
-		if (parameters.some((one) => one === name) || plan.ignoreQuery.has(name)) continue
+		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
-	return parsedUrl(plan, exchange).requested()
+	return parsedUrl(plan, exchange, more).requested()
 }

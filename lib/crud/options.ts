@@ -34,21 +34,11 @@ export type CrudOperation =
 	| 'createMany'
 	| 'updateMany'
 	| 'removeMany'
+	| 'upsert'
 
 export const OPERATIONS: readonly CrudOperation[] = [
-	...([
-		'list',
-		'read',
-		'create',
-		'update',
-		'replace',
-		'remove',
-		'restore',
-		'totals',
-		'createMany',
-		'updateMany',
-		'removeMany',
-	] as const),
+	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals'] as const),
+	...(['createMany', 'updateMany', 'removeMany', 'upsert'] as const),
 ]
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
@@ -117,8 +107,10 @@ export interface CrudOptions {
 	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
-	/** Maximum number of records in a request of `createMany`, `updateMany` or `removeMany`; more are 422, or 409. From 1 to 10,000. @default 100 */
+	/** Maximum number of records in a request of `createMany`, `updateMany`, `removeMany` or `upsert`; more are 422, or 409. From 1 to 10,000. @default 100 */
 	readonly maxBatch?: number
+	/** The unique fields that `upsert` finds records by, each a field or several: `['slug', ['day', 'room']]`. @default [] */
+	readonly upsertOn?: readonly (string | readonly string[])[]
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */
 	readonly ignoreQuery?: readonly string[]
 	/**
@@ -251,6 +243,7 @@ export const READERS = {
 	maxTextTerms: or(wholeNumber({ from: 1, to: 100 }), 10),
 	maxIn: or(wholeNumber({ from: 1, to: 10_000 }), 100),
 	maxBatch: or(wholeNumber({ from: 1, to: 10_000 }), 100),
+	upsertOn: or(listOf("a list of unique fields: ['slug', ['day', 'room']]", oneOrMore, 0), []),
 	ignoreQuery: or(names, []),
 	databaseMessages: or(databaseMessages, new Map()),
 	version: optional(text),

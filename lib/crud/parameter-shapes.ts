@@ -38,6 +38,12 @@ export function readParameters(plan: CrudPlan): ParameterShape[] {
 	return [...recordParameters(plan), ...deleted]
 }
 
+/** The unique fields of an upsert. */
+export function onParameter({ upsertOn }: CrudPlan): ParameterShape {
+	const schema: JsonSchema = { type: 'string', enum: upsertOn.map((names) => names.join()) }
+	return { name: 'on', schema, description: 'The fields by which to find existing records', required: true }
+}
+
 function parameter(
 	name: (typeof PARAMETERS)[number],
 	schema: JsonSchema,

@@ -13,7 +13,8 @@ import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch'
 
-export interface CrudPlan extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'totals'> {
+export interface CrudPlan
+	extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'totals' | 'upsertOn'> {
 	/** Class name of the handler, for messages to programmers. */
 	readonly owner: string
 	readonly model: Model
@@ -167,7 +168,7 @@ export function crudPlan(
 				),
 		),
 		...{ owner, model, sessionBy, fields, visible, sortable, searchable, updatable, version, keys, touch },
-		...{ softDelete, living: living({ softDelete }) },
+		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),

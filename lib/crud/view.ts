@@ -86,6 +86,7 @@ export interface CrudView {
 	remove(id: string): unknown
 	totals(query: TotalsRequest): unknown
 	removeMany(where: Condition): unknown
+	upsert(records: readonly Readonly<Record<string, unknown>>[], on: readonly string[]): unknown
 	restore(id: string): unknown
 	scope(operation: CrudOperation): unknown
 	fields(): unknown

@@ -36,6 +36,8 @@ export interface Action {
 	 * @throws RestError, or rejects with one
 	 */
 	readonly authorize?: ((exchange: object) => Promise<void> | undefined) | undefined
+	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
+	readonly takesKey?: boolean | undefined
 	/** How many requests one caller may send; `undefined` for any number. */
 	readonly limit: CompiledLimit | undefined
 	/** Set when the method is listed in `streaming`. */

@@ -75,7 +75,7 @@ function serialization(components: Components, { written, schema }: ParameterSha
 
 function headersOf({ mount, method, action, shape }: Endpoint): readonly string[] {
 	const hasKey =
-		(method === 'POST' || method === 'PATCH') &&
+		(method === 'POST' || method === 'PATCH' || action.takesKey === true) &&
 		action.streaming === undefined &&
 		(mount.idempotencyKeys === 'anyone' ||
 			(mount.idempotencyKeys === 'user' && mount.authenticator !== undefined))

@@ -36,8 +36,8 @@ const TOO_MANY =
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent anyway (RFC 9110 §9.2.2). An
- * answer given by `before` is not stored.
+ * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent anyway (RFC 9110 §9.2.2), but for
+ * actions that say otherwise. An answer given by `before` is not stored.
  *
  * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler's `idempotencyKeys`
  *   is `'anyone'`, and for a method that streams its body
@@ -45,7 +45,8 @@ const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
 	const { headers, method, incoming, user, mount, action } = exchange
 	if (headers[HEADER] === undefined || mount.idempotencyKeys === 'off') return early
-	if (early !== undefined || (method !== 'POST' && method !== 'PATCH')) return early
+	if (early !== undefined) return early
+	if (method !== 'POST' && method !== 'PATCH' && action.takesKey !== true) return early
 	const key = parseKey(fieldLines(incoming, HEADER))
 	if (user === null && mount.idempotencyKeys !== 'anyone') {
 		throw new RestError(

@@ -1,0 +1,117 @@
+/**
+ * The option `upsertOn`, and the parameter `on`: the unique fields by which `upsert.ts` finds a record; and who may do that.
+ * The handler's constructor calls `checkUpsert`, the mount `updateOf`.
+ */
+import { attached } from '../../base/attached.ts'
+import { nearest } from '../../base/options.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import type { RestHandler } from '../../handler/handler.ts'
+import { badQuery } from '../bad-query.ts'
+import type { CrudField, FieldMap } from '../fields.ts'
+import type { CrudOperation } from '../options.ts'
+import type { CrudPlan } from '../plan.ts'
+import type { Use } from '../relations/access.ts'
+import type { Scope } from '../scope.ts'
+import type { CrudFacts } from '../view.ts'
+
+/** The fields that a request's records have in common with those to change. */
+export interface UpsertOn {
+	readonly fields: readonly CrudField[]
+	/** The fields that an upsert writes: by its rules for new records, and by those for existing ones. */
+	readonly writable: FieldMap
+}
+
+/**
+ * Refuses an `upsert` in `allow` that could not work, or that would get around an override.
+ *
+ * @throws TypeError
+ */
+export function checkUpsert(plan: CrudPlan, isScoped: boolean, overridden: ReadonlySet<CrudOperation>): void {
+	const { owner, model, allow, upsertOn, fields, creatable } = plan
+	if (!allow.has('upsert')) return
+	const unique = (model.unique ?? []).map((names) => names.map((name) => shownName(plan, name)))
+	if (model.upsert === undefined || unique.length === 0)
+		throw new TypeError(`${owner}: allow has upsert, but ${model.name} knows no unique fields to upsert on`)
+	const there = unique.map((names) => `[${names.map((name) => `'${name}'`).join(', ')}]`).join(', ')
+	if (upsertOn.length === 0)
+		throw new TypeError(`${owner}: allow has upsert, which needs upsertOn: unique are ${there}`)
+	const getsAround = (['create', 'update'] as const).find((name) => overridden.has(name))
+	if (getsAround !== undefined && !overridden.has('upsert'))
+		throw new TypeError(`${owner}: upsert would get around ${getsAround}(): override upsert(), too`)
+	for (const on of upsertOn) {
+		const place = `${owner}: upsertOn: ${on.join(', ')}`
+		const unknown = on.find((name) => !fields.has(name))
+		if (unknown !== undefined)
+			throw new TypeError(
+				`${owner}: upsertOn: there is no field ${unknown}${nearest(unknown, fields.keys())}`,
+			)
+		if (!unique.some((names) => isSame(names, on)))
+			throw new TypeError(`${place} is not unique: unique are ${there}`)
+		if (isScoped) continue
+		const closed = on.find((name) => !creatable.has(name))
+		if (closed !== undefined) throw new TypeError(`${place}: ${closed} must be creatable, or set by scope()`)
+		refuseImpossible(plan, on)
+	}
+}
+
+/** @throws TypeError if a new record would always lack a value */
+function refuseImpossible(plan: CrudPlan, on: readonly string[]): void {
+	const { owner, model, fields, version, touch } = plan
+	const writable = writableOf(plan, on)
+	const missing = [...fields.values()].filter(
+		({ name, field }) =>
+			!(field.nullable || field.hasDefault || field.generated || writable.has(name)) &&
+			field !== version?.field &&
+			field !== touch?.field,
+	)
+	if (missing.length === 0) return
+	const names = missing.map(({ name }) => name).join(', ')
+	throw new TypeError(
+		`${owner}: allow has upsert, but no ${model.name} could be made without ${names}: make it creatable and updatable, or set it in scope()`,
+	)
+}
+
+function shownName({ fields }: CrudPlan, column: string): string {
+	return [...fields.values()].find(({ field }) => field.name === column)?.name ?? column
+}
+
+function isSame(names: readonly string[], others: readonly string[]): boolean {
+	return names.length === others.length && names.every((name) => others.includes(name))
+}
+
+/** A field that only one of the two may write is left out: the client doesn't know which it will be. */
+export function writableOf({ creatable, updatable }: CrudPlan, on: readonly string[]): FieldMap {
+	return new Map([...creatable].filter(([name]) => updatable.has(name) || on.includes(name)))
+}
+
+/** What a caller of `upsert` must be allowed besides `create`: nothing if `access` has a rule for upserts. */
+export function updateOf({ handler, plan }: CrudFacts): Use | undefined {
+	const { access } = handler as Pick<RestHandler, 'access'> // a CrudHandler
+	if (Object.hasOwn(access, 'upsert')) return undefined
+	// The rule is asked whether or not single updates are served.
+	const to: CrudPlan = Object.create(plan, { allow: { value: new Set<CrudOperation>(['update']) } })
+	return { handler, to, operation: 'update' }
+}
+
+const KNOWN: unique symbol = Symbol('verbena.upsertOn')
+
+/** What the parameter `on` names. @throws RestError `bad_request` that says what it may name */
+export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): UpsertOn {
+	const known = attached(plan, KNOWN, () =>
+		plan.upsertOn.map((names): UpsertOn & { readonly names: readonly string[] } => ({
+			names,
+			fields: names.flatMap((name) => plan.fields.get(name) ?? []),
+			writable: writableOf(plan, names),
+		})),
+	)
+	// `fields()` may have left fewer.
+	const usable = known.filter(({ fields, writable }) =>
+		fields.every(({ name, field }) => writable.has(name) || scope.fixed.has(field.name)),
+	)
+	const given = exchange.query().last.on
+	const asked = given?.split(',') ?? []
+	const found = usable.find(({ names }) => isSame(names, asked))
+	if (found !== undefined) return found
+	const all = usable.map(({ names }) => names.join()).join(' or ') || 'nothing'
+	throw badQuery('on', given === undefined ? 'required' : 'in', `must be ${all}`)
+}
