@@ -13,6 +13,8 @@ export interface Call {
 	readonly conditions?: Readonly<Record<string, string>>
 	/** Sent as `Idempotency-Key`; makes retries safe. */
 	readonly idempotencyKey?: string | undefined
+	/** Whether the server stores keys for it, as for POST and PATCH. */
+	readonly takesKey?: boolean
 	/** Called in place of `response.text()`; returns undefined if it has read the body as something else. */
 	readonly read?: (response: Response) => Promise<string | undefined>
 }

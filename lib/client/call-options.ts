@@ -1,7 +1,20 @@
-/** Options of the calls of a `CrudClient` that return a record. */
+/** Options of a `CrudClient`, and of its calls that return a record. */
+import type { Id } from './address.ts'
 import type { Include, Selection } from './query-types.ts'
 import type { FieldPath, NoRelations } from './record-types.ts'
-import type { CallOptions } from './settings.ts'
+import type { CallOptions, SendOptions } from './settings.ts'
+
+/** Options of a `CrudClient`. */
+export interface CrudClientOptions extends SendOptions {
+	/** The field that identifies a record, or the fields that do so together, in the server's order. @default 'id' */
+	readonly key?: string | readonly string[]
+}
+
+/** The id of a record (of several values, a list: `[7, 'herb']`), or the record itself. */
+export type RecordOrId<T> = Id | readonly Id[] | Readonly<Partial<T>>
+
+/** A record of `updateMany`: its key, its version if it must have that, and the fields to change. */
+export type Changed<T, Input> = Readonly<Partial<Omit<T, keyof Input>>> & Readonly<Partial<Input>>
 
 /** Options of calls that return a record. */
 export interface RecordOptions<
@@ -12,7 +25,7 @@ export interface RecordOptions<
 > extends CallOptions,
 		Selection<T, R, F, I> {}
 
-/** Options of `create`. */
+/** Options of `create`, `createMany`, `updateMany` and `upsert`. */
 export interface CreateOptions<
 	T,
 	R = NoRelations,
@@ -20,10 +33,10 @@ export interface CreateOptions<
 	I extends Include<T, R> = Include<T, R>,
 > extends RecordOptions<T, R, F, I> {
 	/**
-	 * 1 to 255 characters of printable ASCII, new for each record. A server that stores keys creates the record only once,
+	 * 1 to 255 characters of printable ASCII, new for each call. A server that stores keys does it only once,
 	 * so the call can be retried like a read.
 	 *
-	 * @default none: a create is attempted once
+	 * @default none: it is attempted once
 	 */
 	readonly idempotencyKey?: string | undefined
 }

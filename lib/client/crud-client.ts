@@ -1,8 +1,15 @@
 /** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
 import { collectionUrl, type Id, idIn } from './address.ts'
 import { ApiError, type Call, isRecord, unexpected } from './answer.ts'
-import type { ChangeOptions, CreateOptions, RecordOptions } from './call-options.ts'
-import { encodeQuery, pageOf, selectionText } from './list-query.ts'
+import type {
+	Changed,
+	ChangeOptions,
+	CreateOptions,
+	CrudClientOptions,
+	RecordOptions,
+	RecordOrId,
+} from './call-options.ts'
+import { encodeDeletion, encodeQuery, pageOf, selectionText } from './list-query.ts'
 import { changeCondition, idOf, readCondition, segmentOf, setOrigin, valuesOf } from './origin.ts'
 import type { Include, ListQuery, Page, SelectionQuery } from './query-types.ts'
 import type {
@@ -15,23 +22,16 @@ import type {
 	Selected,
 	TargetOf,
 } from './record-types.ts'
-import { send } from './send.ts'
+import { listIn, send } from './send.ts'
 import {
 	type CallOptions,
 	type Check,
 	checkedKey,
 	checkNames,
-	type SendOptions,
 	type Settings,
 	settingsOf,
 } from './settings.ts'
-import { encodeTotals, groupsOf, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
-
-/** Options of a `CrudClient`. */
-export interface CrudClientOptions extends SendOptions {
-	/** The field that identifies a record, or the fields that do so together, in the server's order. @default 'id' */
-	readonly key?: string | readonly string[]
-}
+import { encodeTotals, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
 
 /** The records of a relation of one record: see {@link CrudClient.related}. */
 export type RelatedClient<M> =
@@ -56,9 +56,6 @@ export interface OneClient<T, R> {
 		options?: RecordOptions<T, R, F, I>,
 	): Promise<Selected<T, R, F, I>>
 }
-
-/** The id of a record (of several values, a list: `[7, 'herb']`), or the record itself. */
-export type RecordOrId<T> = Id | readonly Id[] | Readonly<Partial<T>>
 
 const KEY: Check = [
 	(value) => [value].flat().every((name) => typeof name === 'string' && name !== ''),
@@ -182,7 +179,7 @@ export class CrudClient<
 		query: TotalsQuery<T, R, By, Sum, Avg, Min, Max, Count>,
 		options?: CallOptions,
 	): Promise<TotalsGroup<T, R, By, Sum, Avg, Min, Max, Count>[]> {
-		return groupsOf(callOf(options, encodeTotals(this.url, query)), this.settings)
+		return listIn(callOf(options, encodeTotals(this.url, query)), this.settings)
 	}
 
 	/**
@@ -207,13 +204,36 @@ export class CrudClient<
 	}
 
 	/** Creates several records, all or none, where the server allows it; returns them in their order. `POST /blog/article` */
-	async createMany<F extends FieldPath<T, R> = FieldName<T>>(
+	createMany<F extends FieldPath<T, R> = FieldName<T>>(
 		values: readonly Input[],
 		options?: CreateOptions<T, R, F, never>,
 	): Promise<Selected<T, R, F, never>[]> {
-		const created: unknown = await this.record<F, never>('POST', NO_ID, values, options)
-		if (Array.isArray(created)) return created
-		throw new TypeError(`${this.url} has answered a list of new records with something else`)
+		return this.many('POST', values, options)
+	}
+
+	/** Changes several records, all or none, each with its key and the fields to change; returns them. `PATCH /blog/article` */
+	updateMany<F extends FieldPath<T, R> = FieldName<T>>(
+		records: readonly Changed<T, Input>[],
+		options?: CreateOptions<T, R, F, never>,
+	): Promise<Selected<T, R, F, never>[]> {
+		return this.many('PATCH', records, options)
+	}
+
+	/** Deletes the records that match, all or none, and returns their ids. `DELETE /blog/article?status=draft` */
+	async removeMany(query: Omit<SelectionQuery<T, R>, 'deleted'>, options?: CallOptions): Promise<Id[]> {
+		return listIn(callOf(options, encodeDeletion(this.url, query)), this.settings)
+	}
+
+	/**
+	 * Creates records, or changes those with the same values in `on`, unique fields, where the server allows it; absent fields
+	 * of existing records stay as they are. All or none; returns them in their order. `PUT /blog/article?on=slug`
+	 */
+	upsert<F extends FieldPath<T, R> = FieldName<T>>(
+		values: readonly Input[],
+		on: FieldName<T> | readonly FieldName<T>[],
+		options?: CreateOptions<T, R, F, never>,
+	): Promise<Selected<T, R, F, never>[]> {
+		return this.many('PUT', values, options, `?on=${encodeURIComponent(String(on))}`)
 	}
 
 	/** Changes the given fields and returns the record. `PATCH /blog/article/5` */
@@ -276,6 +296,17 @@ export class CrudClient<
 		return Object.assign(client, more) as unknown as RelatedClient<R[K]> // of the type that the program declared
 	}
 
+	private async many<F extends FieldPath<T, R>>(
+		method: 'POST' | 'PATCH' | 'PUT',
+		values: readonly unknown[],
+		options?: CreateOptions<T, R, F, never>,
+		below = '',
+	): Promise<Selected<T, R, F, never>[]> {
+		const records: unknown = await this.record<F, never>(method, NO_ID, values, options, below)
+		if (Array.isArray(records)) return records
+		throw new TypeError(`${this.url} has answered a list of records with something else`)
+	}
+
 	private async record<F extends FieldPath<T, R>, I extends Include<T, R>>(
 		method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
 		of: RecordOrId<T> | typeof NO_ID,
@@ -291,13 +322,9 @@ export class CrudClient<
 		const selection = selectionText({ fields, include })
 		const url = path + selection
 		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
-		const target = path + below + selection
 		const call = {
-			...rest,
-			method,
-			url: target,
-			body,
-			conditions,
+			...{ ...rest, method, body, conditions, takesKey: of === NO_ID },
+			url: path + below + (below.startsWith('?') ? selection.replace('?', '&') : selection),
 			idempotencyKey: checkedKey(idempotencyKey),
 		}
 		try {

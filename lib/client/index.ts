@@ -9,15 +9,15 @@ export type { PageMeta as Meta } from '../wire/list.ts'
 export type { Id } from './address.ts'
 export { ApiError, type ApiErrorFacts, type ApiMeta } from './answer.ts'
 export { client } from './api.ts'
-export type { ChangeOptions, CreateOptions, RecordOptions } from './call-options.ts'
-export {
-	CrudClient,
-	type CrudClientOptions,
-	type ManyClient,
-	type OneClient,
-	type RecordOrId,
-	type RelatedClient,
-} from './crud-client.ts'
+export type {
+	Changed,
+	ChangeOptions,
+	CreateOptions,
+	CrudClientOptions,
+	RecordOptions,
+	RecordOrId,
+} from './call-options.ts'
+export { CrudClient, type ManyClient, type OneClient, type RelatedClient } from './crud-client.ts'
 export type { Answered, Jsonify } from './jsonify.ts'
 export { etagOf } from './origin.ts'
 export type {

@@ -42,6 +42,14 @@ export function encodeQuery(collection: string, query: AnyQuery): Call {
 	return encodeParameters(collection, otherParameters(query), query, PARAMETERS)
 }
 
+/** The deletion of what matches, by its URL alone. @throws TypeError for conditions that don't fit into that */
+export function encodeDeletion(collection: string, query: AnyQuery): Call {
+	checkNames('a deletion', query, ['where', 'filter', 'search'] satisfies (keyof AnyQuery)[])
+	const { method, url } = encodeQuery(collection, query)
+	if (method === 'GET') return { method: 'DELETE', url }
+	throw new TypeError(`DELETE ${collection}: the conditions are too long for a URL: delete in several calls`)
+}
+
 /**
  * The request for parameters and conditions.
  *

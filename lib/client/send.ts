@@ -41,6 +41,13 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 	}
 }
 
+/** Makes a call whose answer is a list. @throws ApiError as `send`, and for anything else than a list */
+export async function listIn<T>(call: Call, settings: Settings): Promise<T[]> {
+	const { data, response } = await send(call, settings)
+	if (Array.isArray(data)) return data as T[] // as the program has declared
+	throw unexpected(call, response, 'is not a list', data)
+}
+
 function jsonOf(call: Call): string | undefined {
 	const { body } = call
 	if (body === undefined) return undefined
@@ -216,8 +223,9 @@ function retryDelay(attempt: number, call: Call, error: unknown, timing: Timing)
 
 /** Whether the failure is temporary and the call idempotent. Not after `outcome_unknown`: a retry could do harm. */
 function isRetryable(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
-	// Servers store idempotency keys for these methods only.
-	const isKeyed = call.idempotencyKey !== undefined && /^(?:POST|PATCH)$/.test(call.method)
+	// Servers store idempotency keys for these methods, and for upserts.
+	const isKeyed =
+		call.idempotencyKey !== undefined && (call.takesKey === true || /^(?:POST|PATCH)$/.test(call.method))
 	if (code === 'outcome_unknown' || !(isKeyed || /^(?:GET|QUERY)$/.test(call.method))) return false
 	// A 409 with `Retry-After`: the first request with this key is still running.
 	const isRunning = isKeyed && status === 409 && retryAfterSeconds !== undefined

@@ -1,11 +1,10 @@
 /** Totals by a `CrudClient`: the types of the query and of the groups, and the request. */
 import { TOTALS_PARAMETERS } from '../wire/list.ts'
-import { type Call, unexpected } from './answer.ts'
+import type { Call } from './answer.ts'
 import { encodeParameters } from './list-query.ts'
 import type { SelectionQuery } from './query-types.ts'
 import type { FieldName, NoRelations, RelatedValue, ToOneField } from './record-types.ts'
-import { send } from './send.ts'
-import { checkNames, type Settings } from './settings.ts'
+import { checkNames } from './settings.ts'
 
 /** A part of a time: `2026`, `2026-Q4`, `2026-11`, `2026-W47`, `2026-11-20`, `2026-11-20T13`. */
 export type TimePart = 'year' | 'quarter' | 'month' | 'week' | 'day' | 'hour'
@@ -140,13 +139,6 @@ export function encodeTotals(collection: string, query: AnyTotals): Call {
 		return Array.isArray(value) && value.length === 0 ? [] : [[name, String(value)]]
 	})
 	return encodeParameters(`${collection}/totals`, others, query, TOTALS_PARAMETERS)
-}
-
-/** The groups in the answer; of the type that the program declared. @throws ApiError if it is not a list */
-export async function groupsOf<G>(call: Call, settings: Settings): Promise<G[]> {
-	const { data, response } = await send(call, settings)
-	if (Array.isArray(data)) return data as G[]
-	throw unexpected(call, response, 'is not a list', data)
 }
 
 /** JSON has no bigint. */
