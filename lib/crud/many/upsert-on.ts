@@ -113,5 +113,6 @@ export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): Up
 	const found = usable.find(({ names }) => isSame(names, asked))
 	if (found !== undefined) return found
 	const all = usable.map(({ names }) => names.join()).join(' or ') || 'nothing'
-	throw badQuery('on', given === undefined ? 'required' : 'in', `must be ${all}`)
+	const isMissing = given === undefined
+	throw badQuery('on', isMissing ? 'required' : 'in', `must be ${all}`)
 }

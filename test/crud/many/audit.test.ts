@@ -7,7 +7,7 @@ import { describe } from '../../helpers/describe.ts'
 describe('an audit of many at once', (test) => {
 	test('has each change of a list, and none of a list that fails', async () => {
 		const notes = new MemoryModel('note', {
-			fields: { id: 'integer', text: 'text' },
+			fields: { id: 'integer', text: 'text', stars: { type: 'integer', nullable: true } },
 			key: 'id',
 			unique: [['text']],
 		})
@@ -20,8 +20,14 @@ describe('an audit of many at once', (test) => {
 			key: 'id',
 		})
 		const handler = new CrudHandler(notes, {
-			...{ visible: 'all', updatable: ['text'], audit },
-			allow: ['createMany', 'updateMany', 'removeMany'],
+			...{
+				visible: 'all',
+				creatable: ['text', 'stars'],
+				updatable: ['text', 'stars'],
+				upsertOn: ['text'],
+				audit,
+			},
+			allow: ['createMany', 'updateMany', 'removeMany', 'upsert'],
 		})
 		const { ask } = asking({ note: handler })
 		const count = (operation: string) => audit.count({ op: 'eq', field: 'operation', value: operation })
@@ -47,5 +53,24 @@ describe('an audit of many at once', (test) => {
 		assert.is(await count('update'), 2)
 		assert.is((await ask('DELETE /note?id[in]=1,2')).status, 200)
 		assert.equal([await notes.count(undefined), await count('remove')], [0, 2])
+		const upserts = [
+			{ text: 'c', stars: 1 },
+			{ text: 'd', stars: 1 },
+			{ text: 'c', stars: 2 },
+		]
+		assert.is((await ask('PUT /note?on=text', { body: upserts })).status, 200)
+		const names = ['record', 'before', 'after']
+		const { json } = await audit.list({
+			...{ selection: { fields: names, names, version: undefined }, after: undefined, total: false },
+			...{ where: { op: 'eq', field: 'operation', value: 'upsert' }, limit: 9, offset: 0 },
+			order: [{ field: 'id', descending: false }],
+		})
+		assert.equal(JSON.parse(json), [
+			{ record: '5', before: null, after: '{"id":5,"text":"c","stars":1}' },
+			{ record: '5', before: '{"stars":1}', after: '{"stars":2}' },
+			{ record: '6', before: null, after: '{"id":6,"text":"d","stars":1}' },
+		])
+		assert.is((await ask('PUT /note?on=text', { body: { text: 'd', stars: 5 } })).status, 200)
+		assert.is(await count('upsert'), 4)
 	})
 })
