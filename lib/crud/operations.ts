@@ -53,6 +53,9 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
 	const asRemove = { accessOf: 'remove', accessNames: plan.allow.has('removeMany') ? ['remove'] : [] }
 	const update = plan.allow.has('upsert') ? updateOf(facts) : undefined
+	// A merge patch (RFC 7396) would merge into the value of a JSON column, which an update replaces.
+	const hasJson = [...plan.updatable.values()].some(({ field }) => field.type === 'json')
+	const acceptPatch = hasJson ? 'application/json' : 'application/json, application/merge-patch+json'
 	const canNarrow = facts.isNarrowed || plan.relations.size > 0
 	const action = (
 		name: CrudOperation,
@@ -79,7 +82,10 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 			accessNames: canCreateMany ? ['create', 'createMany'] : [],
 		},
 		action('read', ['GET'], 1, read),
-		action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
+		{
+			...action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
+			acceptPatch,
+		},
 		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, remove),

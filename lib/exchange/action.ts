@@ -36,6 +36,8 @@ export interface Action {
 	 * @throws RestError, or rejects with one
 	 */
 	readonly authorize?: ((exchange: object) => Promise<void> | undefined) | undefined
+	/** The types of a PATCH, for `Accept-Patch` (RFC 5789 §3.1); `undefined` if they aren't known. */
+	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
 	readonly takesKey?: boolean | undefined
 	/** How many requests one caller may send; `undefined` for any number. */

@@ -172,6 +172,9 @@ function answerNoAction(
 ): Reply {
 	const methods = methodsOf(mounted.mount, segments, mounted.depth)
 	if (methods.length === 0) throw notFound(mounts, mounted, segments)
-	if (exchange.method === 'OPTIONS') return sealOptions(exchange, methods)
+	if (exchange.method === 'OPTIONS') {
+		const patch = mounted.mount.table.findDefault('PATCH', segments, mounted.depth)
+		return sealOptions(exchange, methods, methods.includes('PATCH') ? patch?.acceptPatch : undefined)
+	}
 	throw new RestError('method_not_allowed', undefined, { headers: { Allow: allowHeader(methods) } })
 }

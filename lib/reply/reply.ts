@@ -121,11 +121,12 @@ function jsonReply(exchange: Exchange, data: string, { wrap, meta }: JsonFormat)
 	return textReply(exchange, status, JSON_TYPE, text, ENVELOPE_START.length + length + Buffer.byteLength(end))
 }
 
-/** 204 with the methods of a path. */
-export function sealOptions(exchange: Exchange, methods: readonly RouteMethod[]): Reply {
+/** 204 with the methods of a path, and the types of a PATCH. */
+export function sealOptions(exchange: Exchange, methods: readonly RouteMethod[], patch?: string): Reply {
+	const types = patch === undefined ? [] : ['Accept-Patch', patch]
 	return {
 		status: 204,
-		headers: headers(exchange, ['Allow', allowHeader(methods), NOSNIFF, 'nosniff']),
+		headers: headers(exchange, ['Allow', allowHeader(methods), ...types, NOSNIFF, 'nosniff']),
 		body: null,
 	}
 }

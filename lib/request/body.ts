@@ -26,7 +26,13 @@ export interface BodySource {
 	readonly incoming: Incoming
 	readonly method: Method
 	/** The method to call; `streaming` is set if it reads the body itself. */
-	readonly action: { readonly name: string; readonly streaming: object | undefined } | undefined
+	readonly action:
+		| {
+				readonly name: string
+				readonly streaming: object | undefined
+				readonly acceptPatch?: string | undefined
+		  }
+		| undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	readonly sendContinue: (() => void) | undefined
 }
@@ -180,6 +186,7 @@ export class Body {
 		return decodeBody(bytes ?? this.raw(), {
 			contentType: headers['content-type'],
 			contentEncoding: headers['content-encoding'],
+			acceptPatch: action?.acceptPatch,
 		})
 	}
 

@@ -200,6 +200,7 @@ function actionFactory(
 				maxParams: maxParamsOf(run),
 				access: declared.access(name, ownActions.get(name)?.accessOf),
 				authorize: ownActions.get(name)?.authorize,
+				acceptPatch: ownActions.get(name)?.acceptPatch,
 				takesKey: ownActions.get(name)?.takesKey,
 				limit: declared.limit(name),
 				spec: declared.spec(name),

@@ -116,6 +116,8 @@ export interface OwnAction {
 	readonly authorize?: Action['authorize']
 	/** The action whose access rule it has, unless `access` names it. */
 	readonly accessOf?: string | undefined
+	/** The types of a PATCH: see `Action`. */
+	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
 	readonly takesKey?: boolean | undefined
 	/** Names that `access` may have besides the action's own. */

@@ -26,6 +26,8 @@ export type DecodedBody =
 interface BodyHeaders {
 	readonly contentType: string | undefined
 	readonly contentEncoding: string | undefined
+	/** Sent with a 415 as well, if the body may be that of a PATCH. */
+	readonly acceptPatch?: string | undefined
 }
 
 /**
@@ -38,12 +40,13 @@ interface BodyHeaders {
  */
 export function decodeBody(bytes: Buffer, headers: BodyHeaders): DecodedBody {
 	if (bytes.length === 0) return { kind: 'empty', value: undefined }
-	const { contentType, contentEncoding } = headers
+	const { contentType, contentEncoding, acceptPatch } = headers
 	if (contentEncoding !== undefined) checkEncoding(contentEncoding)
 	// The most common header needs no parsing.
 	if (contentType === 'application/json') return { kind: 'json', value: decodeJson(bytes) }
-	if (contentType === undefined || contentType === '') throw unsupported('The body has no Content-Type')
-	return decodeAs(parseMediaType(contentType), bytes)
+	if (contentType === undefined || contentType === '')
+		throw unsupported('The body has no Content-Type', acceptPatch)
+	return decodeAs(parseMediaType(contentType), bytes, acceptPatch)
 }
 
 /**
@@ -60,11 +63,11 @@ export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined):
 
 const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf])
 
-function decodeAs(media: MediaType, bytes: Buffer): DecodedBody {
+function decodeAs(media: MediaType, bytes: Buffer, acceptPatch: string | undefined): DecodedBody {
 	const isJson = isJsonType(media.type)
 	const isForm = media.type === 'application/x-www-form-urlencoded'
 	if (!isJson && !isForm && media.type !== 'multipart/form-data')
-		throw unsupported('The Content-Type of the body is not supported')
+		throw unsupported('The Content-Type of the body is not supported', acceptPatch)
 	requireUtf8(media)
 	if (isJson) return { kind: 'json', value: decodeJson(bytes) }
 	if (!isForm) return decodeAsMultipart(bytes, media)
@@ -84,9 +87,11 @@ function decodeAsMultipart(bytes: Buffer, media: MediaType): DecodedBody {
 /** Sent with a 415: the supported types (RFC 9110 §12.5.1). */
 const ACCEPT = 'application/json, application/x-www-form-urlencoded, multipart/form-data'
 
-function unsupported(what: string): RestError {
+function unsupported(what: string, acceptPatch: string | undefined): RestError {
 	const message = `${what}: send ${ACCEPT.replace(/, (?=[^,]*$)/, ' or ')}`
-	return new RestError('unsupported_media_type', message, { headers: { Accept: ACCEPT } })
+	return new RestError('unsupported_media_type', message, {
+		headers: { Accept: ACCEPT, ...(acceptPatch === undefined ? {} : { 'Accept-Patch': acceptPatch }) },
+	})
 }
 
 /** Refuses a Content-Encoding with a 415 that lists the supported ones in `Accept-Encoding` (RFC 9110 §12.5.3). */
