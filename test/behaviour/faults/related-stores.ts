@@ -1,5 +1,5 @@
 /**
- * Five tables with foreign keys in PostgreSQL and MariaDB, served with relations of every kind, and a connection of its own
+ * Six tables with foreign keys in PostgreSQL and MariaDB, served with relations of every kind, and a connection of its own
  * that locks tables and ends the connections of the server.
  */
 import mysql from 'mysql2/promise'
@@ -7,6 +7,7 @@ import pg from 'pg'
 import { CrudHandler, type Handlers, type Model } from '../../../lib/index.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
+import { until } from '../../helpers/listening.ts'
 import { MARIADB, mariadbIsHere } from '../../helpers/mariadb.ts'
 import { driversHere, openDatabase, SERVER } from '../../helpers/postgres.ts'
 
@@ -23,13 +24,13 @@ export interface RelatedStore {
 	readonly models: Models
 	/** Runs a statement beside the server, in which `T_` begins the tables' names; returns the rows as texts. */
 	rows(text: string): Promise<string[][]>
-	/** Lets all statements on a table wait. */
-	lock(table: string): Promise<void>
+	/** Lets all statements on a table wait, or those that change or refer to one record. */
+	lock(table: string, id?: number): Promise<void>
 	unlock(): Promise<void>
 	/** How many of the server's connections wait for a lock. */
 	waiting(): Promise<number>
-	/** Ends connections of the server: those that wait for a lock, or any one. */
-	end(which: 'waiting' | 'any'): Promise<void>
+	/** Ends connections of the server, and waits until they are gone: those that wait for a lock, any one, or all. */
+	end(which: 'waiting' | 'any' | 'all'): Promise<void>
 	close(): Promise<void>
 }
 
@@ -49,9 +50,10 @@ export interface RelatedCase {
 	open(place?: Place): Promise<RelatedStore>
 }
 
-const TABLES = ['author', 'article', 'comment', 'tag', 'article_tag'] as const
+const TABLES = ['author', 'article', 'comment', 'tag', 'article_tag', 'note'] as const
 
-function creation(prefix: string, id: string): string[] {
+/** @param later after the foreign key of notes: when it is checked */
+function creation(prefix: string, id: string, later: string): string[] {
 	const articles = Array.from({ length: LAST_READ + 4 }, (_, at) => `('article ${at + 1}', ${1 + (at % 3)})`)
 	const comments = articles
 		.slice(0, LAST_READ)
@@ -66,6 +68,8 @@ function creation(prefix: string, id: string): string[] {
 		`create table T_tag (${id}, name varchar(40) not null)`,
 		`create table T_article_tag (article_id int not null, tag_id int not null, primary key (article_id, tag_id),
 			foreign key (article_id) references T_article (id), foreign key (tag_id) references T_tag (id))`,
+		`create table T_note (${id}, text varchar(40) not null, tag_id int not null, version int not null default 1,
+			foreign key (tag_id) references T_tag (id) ${later})`,
 		"insert into T_author (name) values ('Ada'), ('Bob'), ('Clary')",
 		`insert into T_article (title, author_id) values ${articles}`,
 		`insert into T_comment (article_id, text) values ${comments}`,
@@ -100,7 +104,8 @@ async function onPostgres(
 	beside.on('error', () => {})
 	locking.on('error', () => {})
 	await beside.query(`create schema ${schema}`)
-	for (const text of creation(`${schema}.`, 'id serial primary key')) await beside.query(text)
+	for (const text of creation(`${schema}.`, 'id serial primary key', 'deferrable initially deferred'))
+		await beside.query(text)
 	const settings = { application_name: schema, lock_timeout: `${lockSeconds * 1_000}` }
 	const { database, close } = await openDatabase(driver, settings, {
 		max: PLACES,
@@ -118,9 +123,13 @@ async function onPostgres(
 	return {
 		rows,
 		models: await opened((table) => PostgresModel.open(database, `${schema}.${table}`, PATIENT)),
-		lock: async (table) => {
+		lock: async (table, id) => {
 			holder = await locking.connect()
-			await holder.query(`begin; lock table ${schema}.${table} in access exclusive mode`)
+			const text =
+				id === undefined
+					? `lock table ${schema}.${table} in access exclusive mode`
+					: `select from ${schema}.${table} where id = ${id} for update`
+			await holder.query(`begin; ${text}`)
 		},
 		unlock: async () => {
 			await holder?.query('rollback')
@@ -128,8 +137,10 @@ async function onPostgres(
 		},
 		waiting: async () => (await rows(`select pid ${blocked}`)).length,
 		end: async (which) => {
-			const whom = which === 'waiting' ? blocked : `${backends} order by random() limit 1`
-			await rows(`select pg_terminate_backend(pid) from (select pid ${whom}) one`)
+			const whom = { waiting: blocked, any: `${backends} order by random() limit 1`, all: backends }[which]
+			const ended = await rows(`select pid, pg_terminate_backend(pid) from (select pid ${whom}) one`)
+			const left = `select pid from pg_stat_activity where pid in (0${ended.map(([pid]) => `, ${pid}`).join('')})`
+			await until(async () => (await rows(left)).length === 0, 'the connections have ended')
 		},
 		close: async () => {
 			await close()
@@ -146,7 +157,8 @@ async function onMariadb({ port, lockSeconds }: Place = {}): Promise<RelatedStor
 	const beside = mysql.createPool({ ...own, database: 'information_schema', connectionLimit: 1 })
 	await beside.query(`create database ${database} character set utf8mb4`)
 	const locking = mysql.createPool({ ...own, database: 'information_schema', connectionLimit: 1 })
-	for (const text of creation(`${database}.`, 'id int auto_increment primary key')) await beside.query(text)
+	for (const text of creation(`${database}.`, 'id int auto_increment primary key', ''))
+		await beside.query(text)
 	const pool = mysql.createPool({ ...own, database, connectionLimit: PLACES })
 	pool.pool.on('connection', (connection) => {
 		if (lockSeconds !== undefined)
@@ -160,17 +172,28 @@ async function onMariadb({ port, lockSeconds }: Place = {}): Promise<RelatedStor
 		return Array.isArray(found) ? found.map((row) => row.map(String)) : []
 	}
 	const sessions = `select id from processlist where db = '${database}'`
-	const blocked = `${sessions} and (state like 'Waiting for%lock%' or info like '%into%' and state = 'Update')`
+	const blocked = `${sessions} and (state like 'Waiting for%lock%' or info like '%into%' and state = 'Update'
+		or state = 'Updating' and time_ms > 30)`
 	return {
 		rows,
 		models: await opened((table) => MysqlModel.open(pool, table, PATIENT)),
-		lock: async (table) => void (await locking.query(`lock tables ${database}.${table} write`)),
-		unlock: async () => void (await locking.query('unlock tables')),
+		lock: async (table, id) => {
+			if (id === undefined) return void (await locking.query(`lock tables ${database}.${table} write`))
+			await locking.query('start transaction')
+			await locking.query(`select id from ${database}.${table} where id = ${id} for update`)
+		},
+		unlock: async () => {
+			await locking.query('rollback')
+			await locking.query('unlock tables')
+		},
 		waiting: async () => (await rows(blocked)).length,
 		end: async (which) => {
-			const ids = await rows(which === 'waiting' ? blocked : `${sessions} order by rand() limit 1`)
+			const whom = { waiting: blocked, any: `${sessions} order by rand() limit 1`, all: sessions }[which]
+			const ids = await rows(whom)
 			// It may have ended by itself.
 			for (const [id] of ids) await beside.query(`kill ${id}`).catch(() => {})
+			const left = `select id from processlist where id in (0${ids.map(([id]) => `, ${id}`).join('')})`
+			await until(async () => (await rows(left)).length === 0, 'the connections have ended')
 		},
 		close: async () => {
 			await pool.end()

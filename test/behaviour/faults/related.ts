@@ -1,9 +1,10 @@
 /** Requests through relations to a database that fails, with checks of every answer and of the database afterwards. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
+import type { Handlers } from '../../../lib/index.ts'
 import { listening, until } from '../../helpers/listening.ts'
 import { ask, assertUnavailable, withoutUnhandled } from './answers.ts'
-import { LAST_READ, PLACES, type RelatedStore, relatedHandlers } from './related-stores.ts'
+import { LAST_READ, type Models, PLACES, type RelatedStore, relatedHandlers } from './related-stores.ts'
 
 const READ_ONLY = `id[lte]=${LAST_READ}&limit=${LAST_READ}`
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value))
@@ -31,11 +32,12 @@ export interface RelatedSite {
 export async function atRelated(
 	opened: Promise<RelatedStore>,
 	use: (site: RelatedSite) => Promise<void>,
+	more: (models: Models) => Handlers = () => ({}),
 ): Promise<void> {
 	const store = await opened
 	try {
 		await withoutUnhandled(() =>
-			listening(relatedHandlers(store.models), {}, async ({ url: origin }) => {
+			listening({ ...relatedHandlers(store.models), ...more(store.models) }, {}, async ({ url: origin }) => {
 				const url = (path: string) => new URL(path, origin).href
 				const whole = new Map<string, string>()
 				for (const path of READS) {
@@ -90,7 +92,7 @@ export function untilWhole(send: () => Promise<'whole' | 'unavailable'>): Promis
 }
 
 /**
- * Sends a request while a table is locked, runs `harm` once the request waits for it, and unlocks the table when the request
+ * Sends a request while a table, or one of its records, is locked, runs `harm` once the request waits for it, and unlocks the table when the request
  * is answered.
  *
  * @returns the answer; `undefined` for `harm` if the request has not waited
@@ -100,8 +102,9 @@ export async function lockedOut<T>(
 	table: string,
 	send: () => Promise<T>,
 	harm: () => Promise<void>,
+	id?: number,
 ): Promise<{ readonly answer: T; readonly isHarmed: boolean }> {
-	await store.lock(table)
+	await store.lock(table, id)
 	try {
 		let isAnswered = false
 		const answer = send().finally(() => {
