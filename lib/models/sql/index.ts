@@ -10,6 +10,7 @@ export {
 	type EmbeddedParts,
 	type EmbeddedTotal,
 	type Embedding,
+	type InsertedRows,
 	type ListParts,
 	type Member,
 	type OrderColumn,
