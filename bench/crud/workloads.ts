@@ -4,7 +4,7 @@ import { draw, type Random } from '../random.ts'
 import { get, patch, post } from '../requests.ts'
 import type { Prepared, Series, Workload } from '../workload.ts'
 import { DATABASES, type DatabaseName, urlOf } from './databases.ts'
-import { changedArticle, cursorsOf, newArticle, pageAt, pageBehind, recordPath } from './requests.ts'
+import { changedArticle, cursorsOf, LIMIT, newArticle, pageAt, pageBehind, recordPath } from './requests.ts'
 import { ensureTable } from './seed.ts'
 import { ROWS, tableOf, WRITTEN } from './tables.ts'
 
@@ -25,6 +25,10 @@ export const CRUD_WORKLOADS: readonly Workload[] = [
 	...DATABASES.flatMap((database) => [reading(database, 'read', article), reading(database, 'list', page)]),
 	writing('create', 201, (random) => post('/api/article', newArticle(random))),
 	writing('update', 200, (random) => patch(recordPath('article', ROWS, random), changedArticle(random))),
+	{
+		...writing('many', 201, (random) => post('/api/article-many', listOf(random))),
+		peers: CRUD_PEERS.filter(({ name }) => ['fastify', 'verbena', 'expert'].includes(name)),
+	},
 	...CONNECTIONS.flatMap((connections) => [
 		{ ...reading('postgres', 'read', article), name: `crud-sweep-read-${connections}`, connections },
 		{ ...reading('postgres', 'list', page), name: `crud-sweep-list-${connections}`, connections },
@@ -40,13 +44,18 @@ function reading(database: DatabaseName, what: string, request: (random: Random)
 	return { ...workload(database, `crud-${database}-${what}`, [ROWS], () => series), peers }
 }
 
+/** As many new articles as one request may bring. */
+function listOf(random: Random): string {
+	return `[${Array.from({ length: LIMIT }, () => newArticle(random)).join()}]`
+}
+
 function writing(what: string, status: number, request: (random: Random) => Buffer): Workload {
-	const requests = draw(4_096, request)
+	const requests = draw(what === 'many' ? 256 : 4_096, request)
 	const wrong = [{ title: null }, { views: 'many' }, { views: 3e9 }, { published: 2 }]
 	return {
 		...workload('postgres', `crud-postgres-${what}`, [], () => []),
 		status,
-		comparable: (answer) => withoutCursor(what === 'create' ? withoutOwn(answer) : answer),
+		comparable: (answer) => withoutCursor(what === 'update' ? answer : withoutOwn(answer)),
 		async prepare() {
 			await ensureTable('postgres', WRITTEN, ROWS, { anew: true })
 			return {
@@ -61,6 +70,7 @@ function writing(what: string, status: number, request: (random: Random) => Buff
 function broken(what: string, fields: object): Buffer {
 	const good: object = JSON.parse(newArticle(() => 1))
 	const body = JSON.stringify({ ...good, ...fields })
+	if (what === 'many') return post('/api/article-many', `[${JSON.stringify(good)},${body}]`)
 	return what === 'create'
 		? post('/api/article', body)
 		: patch(
@@ -146,7 +156,7 @@ function withoutCursor(answer: string): string {
 /** What each new record has for itself: its id and the time. */
 function withoutOwn(answer: string): string {
 	return answer
-		.replace(/"id":\d{7}/, '"id":0')
+		.replace(/"id":\d{7}/g, '"id":0')
 		.replace(/^location: (\S+\/)\d{7}$/m, 'location: $1…')
 		.replace(/"(created|updated)":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g, '"$1":"…"')
 }

@@ -39,6 +39,15 @@ export function openTexts({ url, table }) {
 			)
 			return { id, text: json }
 		},
+		/** One statement for any number: a list for each column. */
+		async createMany(records) {
+			const text = `with w as (insert into ${table} (${NAMES.join()})
+					select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::float8[], $7::bool[])
+					returning *)
+				select '[' || string_agg(row_to_json(v)::text, ',') || ']' from (select ${COLUMNS} from w) v`
+			const columns = NAMES.map((name) => records.map((record) => record[name]))
+			return (await ask('create many', text, columns))[0][0]
+		},
 		async update(id, values) {
 			const names = Object.keys(values) // the schema has left only columns
 			const sets = names.map((name, index) => `${name} = $${index + 2}`)

@@ -4,7 +4,7 @@
  */
 import DataLoader from 'dataloader'
 import fastify from 'fastify'
-import { CHANGED, CREATED, PARAMS, QUERY } from './schemas.js'
+import { CHANGED, CREATED, CREATED_MANY, PARAMS, QUERY } from './schemas.js'
 
 export async function start({ database, url, tables }) {
 	const { openTexts } = await import(`./expert-${database}.js`)
@@ -30,6 +30,11 @@ function serve(app, path, texts) {
 		const { id, text } = await texts.create(request.body)
 		return send(reply.code(201).header('Location', `${path}/${id}`), text)
 	})
+	if (texts.createMany) {
+		app.post(`${path}-many`, { schema: { body: CREATED_MANY } }, async (request, reply) => {
+			return send(reply.code(201), await texts.createMany(request.body))
+		})
+	}
 	app.patch(`${path}/:id`, { schema: { params: PARAMS, body: CHANGED } }, async (request, reply) => {
 		return sendOne(reply, await texts.update(request.params.id, request.body))
 	})

@@ -4,7 +4,7 @@
  */
 import fastify from 'fastify'
 import { pageOf } from './page.js'
-import { CHANGED, CREATED, MANY, ONE, PARAMS, QUERY } from './schemas.js'
+import { CHANGED, CREATED, CREATED_MANY, LIST, MANY, ONE, PARAMS, QUERY } from './schemas.js'
 
 export async function start({ database, url, tables }) {
 	const { openStore } = await import(`./hand-${database}.js`)
@@ -28,6 +28,12 @@ function serve(app, path, store) {
 		reply.code(201).header('Location', `${path}/${data.id}`)
 		return send(reply, { success: true, data })
 	})
+	if (store.createMany) {
+		app.post(`${path}-many`, { schema: { body: CREATED_MANY, response: LIST } }, async (request, reply) => {
+			const data = await store.createMany(request.body)
+			return send(reply.code(201), { success: true, data })
+		})
+	}
 	const changing = { schema: { params: PARAMS, body: CHANGED, response: ONE } }
 	app.patch(`${path}/:id`, changing, async (request, reply) => {
 		const data = await store.update(request.params.id, request.body)

@@ -7,6 +7,8 @@ import { numbers } from './numbers.js'
 
 const COLUMNS = 'id, author_id, title, body, status, views, rating, published, created, updated'
 
+const NAMES = ['author_id', 'title', 'body', 'status', 'views', 'rating', 'published']
+
 export function openStore({ url, table }) {
 	const pool = new pg.Pool({ connectionString: url })
 	const numberOf = numbers()
@@ -33,6 +35,13 @@ export function openStore({ url, table }) {
 				[author_id, title, body, status, views, rating, published],
 			)
 			return rows[0]
+		},
+		/** All in one statement, one for each number of records. */
+		createMany(records) {
+			const row = (_, index) => `(${NAMES.map((_, at) => `$${index * NAMES.length + at + 1}`).join()})`
+			const text = `insert into ${table} (${NAMES.join()}) values ${records.map(row).join()} returning ${COLUMNS}`
+			const values = records.flatMap((record) => NAMES.map((name) => record[name]))
+			return ask(`create ${records.length}`, text, values)
 		},
 		async update(id, values) {
 			const names = Object.keys(values) // the schema has left only columns

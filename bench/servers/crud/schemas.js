@@ -49,6 +49,9 @@ export const CREATED = {
 	properties: WRITABLE,
 }
 
+/** A list of them. */
+export const CREATED_MANY = { type: 'array', minItems: 1, maxItems: 100, items: CREATED }
+
 export const CHANGED = {
 	type: 'object',
 	additionalProperties: false,
@@ -58,6 +61,7 @@ export const CHANGED = {
 
 /** Answers of Fastify, so that it writes them by code made for them. */
 export const ONE = enveloped({ data: RECORD })
+export const LIST = enveloped({ data: { type: 'array', items: RECORD } })
 export const MANY = enveloped({
 	data: { type: 'array', items: RECORD },
 	meta: {

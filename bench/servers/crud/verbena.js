@@ -12,7 +12,9 @@ const OPTIONS = {
 export async function start({ database, url, tables }) {
 	const handlers = {}
 	for (const [name, table] of Object.entries(tables)) {
-		handlers[`api/${name}`] = new CrudHandler(await openModel(database, url, table), OPTIONS)
+		const model = await openModel(database, url, table)
+		handlers[`api/${name}`] = new CrudHandler(model, OPTIONS)
+		handlers[`api/${name}-many`] = new CrudHandler(model, { ...OPTIONS, allow: ['createMany'] })
 	}
 	const { port } = await createServer(handlers, { keepAliveTimeoutSeconds: 5 }).listen(0, '127.0.0.1')
 	return port
