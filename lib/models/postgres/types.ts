@@ -232,13 +232,20 @@ export function arrayOfRows(values: readonly Value[], column: Column): string | 
 	const { type, sqlType } = column
 	if (column.storage === NESTED || sqlType.endsWith('[]')) return undefined
 	if (type === 'other' && (sqlType === 'box' || sqlType.includes('.'))) return undefined
-	return `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
+	let text = ''
+	for (const value of values) {
+		const element = Number.isSafeInteger(value) && value !== 0 ? value : elementText(bound(value, column))
+		text += text === '' ? `{${element}` : `,${element}`
+	}
+	return `${text}}`
 }
 
 function elementText(value: unknown): string {
 	if (value === null) return 'NULL'
+	if (typeof value === 'boolean') return String(value)
 	if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`
-	return `"${String(value).replace(/["\\]/g, '\\$&')}"`
+	const text = String(value)
+	return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 /** The n-th placeholder with a cast to an array of the type that `cast` uses for one value. */

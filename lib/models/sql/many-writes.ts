@@ -10,9 +10,10 @@ import { type Assignment, assignmentOf, boundTime, changedTable, writeAssignment
 
 /** The fields of a new record that have a value; null for a column that is gone counts as none. */
 export function givenFields({ columns }: Subject, values: Values): readonly string[] {
-	return Object.keys(values).filter(
-		(field) => values[field] !== undefined && !(values[field] === null && columns.gone.has(field)),
-	)
+	return Object.keys(values).filter((field) => {
+		const value = values[field]
+		return value !== undefined && (value !== null || !columns.gone.has(field))
+	})
 }
 
 /**

@@ -77,8 +77,11 @@ function insertStatements(
 	const { rows } = subject.dialect
 	if (rows === undefined || values.some((one) => missingKey(subject.keys, one) !== undefined))
 		return undefined
-	const fields = [...new Set(values.flatMap((one) => givenFields(subject, one)))]
-	const isAlike = values.every((one) => givenFields(subject, one).length === fields.length)
+	const given = values.map((one) => givenFields(subject, one))
+	const names = new Set<string>()
+	for (const some of given) for (const name of some) names.add(name)
+	const fields = [...names]
+	const isAlike = given.every(({ length }) => length === fields.length)
 	if (fields.length === 0 || !(isAlike || rows.hasDefaults)) return undefined
 	if (rows.isUnordered === true && !isCounted(subject, fields)) return undefined
 	const perStatement = Math.max(1, Math.floor(rows.maxValues / fields.length))
