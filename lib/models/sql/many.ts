@@ -130,10 +130,15 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 	const { dialect } = to.subject
 	if (dialect.isInserted !== undefined && Object.keys(given.changes).length > 0)
 		return upsertAtOnce(to, given)
+	let unexplained = 0
 	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 		try {
 			const done = await changeOrCreate(to, given, attempt > 0)
-			if (done !== undefined) return done
+			if (done instanceof ModelError) {
+				unexplained += 1
+				// Not even once was that record there: others can hardly have deleted it each time.
+				if (unexplained === MAX_ATTEMPTS) throw done
+			} else if (done !== undefined) return done
 		} catch (error) {
 			// After a deadlock, a transaction is over: only its caller can begin again.
 			if (to.isInTransaction || !(error instanceof ModelError) || error.kind !== 'busy') throw error
@@ -169,8 +174,16 @@ async function upsertAtOnce(to: Target, given: Upsert): Promise<Upserted> {
 		: new ModelError(runner.session === undefined ? 'refused' : 'forbidden')
 }
 
-/** `undefined` if someone else was faster. @param isRepeated whether that has happened before */
-async function changeOrCreate(to: Target, given: Upsert, isRepeated: boolean): Promise<Upserted | undefined> {
+/**
+ * `undefined` if someone else was faster, or an error if what was in the way isn't found.
+ *
+ * @param isRepeated whether that has happened before
+ */
+async function changeOrCreate(
+	to: Target,
+	given: Upsert,
+	isRepeated: boolean,
+): Promise<Upserted | ModelError | undefined> {
 	const { subject, runner, selection, isInTransaction } = to
 	const { values, changes, on, where } = given
 	const locks = isRepeated && isInTransaction && subject.dialect.readsSnapshots === true
@@ -194,8 +207,9 @@ async function changeOrCreate(to: Target, given: Upsert, isRepeated: boolean): P
 		if (!(error instanceof ModelError) || error.kind !== 'unique') throw error
 		if (error.fields.length > 0 && !isSame(error.fields, on)) throw error
 		const mustLock = isInTransaction && subject.dialect.readsSnapshots === true
-		if (await isOutside(to, given, mustLock)) throw new ModelError('unique', on, error)
-		return undefined
+		const isWithin = await isInTheWay(to, given, mustLock)
+		if (isWithin === false) throw new ModelError('unique', on, error)
+		return isWithin === undefined ? error : undefined
 	}
 }
 
@@ -213,9 +227,14 @@ function sameAs({ on, values }: Upsert, where: Condition | undefined): Condition
 	return { op: 'and', terms: where === undefined ? terms : [...terms, where] }
 }
 
-/** Whether the record that is in the way doesn't match the condition; asked at once, as it may be deleted meanwhile. */
-async function isOutside({ subject, runner }: Target, given: Upsert, locks: boolean): Promise<boolean> {
-	if (given.where === undefined) return false
+/**
+ * Whether the record with the same values matches the condition, asked at once, as it may be deleted meanwhile; `undefined`
+ * for no record. Then another index may be in the way: one on an expression, or that compares or rounds differently.
+ */
+async function isInTheWay(to: Target, given: Upsert, locks: boolean): Promise<boolean | undefined> {
+	const { subject, runner } = to
+	if (given.where === undefined)
+		return (await findId(to, given, undefined, locks)) === undefined ? undefined : true
 	const { dialect, table, columns } = subject
 	const sql = new Sql(dialect).add('select case when ')
 	writeCondition(sql, given.where, columns, ALIAS)
@@ -224,7 +243,7 @@ async function isOutside({ subject, runner }: Target, given: Upsert, locks: bool
 	if (locks) sql.add(' for update')
 	const { rows } = await runner.run(sql.statement(false))
 	const [row] = rows
-	return row !== undefined && Number(row[0]) === 0
+	return row && Number(row[0]) === 1
 }
 
 /** The id of the record that an upsert changes. */

@@ -10,7 +10,7 @@ import {
 } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
-import { openStore, type Store, storesHere } from '../over/stores.ts'
+import { openStore, type Store, storesHere, THINGS } from '../over/stores.ts'
 
 const OPTIONS: CrudOptions = {
 	visible: ['id', 'title', 'stock', 'code', 'owner', 'version', 'at'],
@@ -381,6 +381,18 @@ for (const name of await storesHere()) {
 		})
 	})
 }
+
+describe('an upsert that conflicts with a record that it does not find', (test) => {
+	test('is 409 where an index is on an expression', async () => {
+		const sqlite = `${THINGS.sqlite}; create unique index TABLE_title on TABLE (lower(title))`
+		const store = await openStore('sqlite', 'upsert_lower', 1, { ...THINGS, sqlite })
+		const { said } = asking({ api: new CrudHandler(store.model, OPTIONS) })
+		assert.match(await said('PUT /api?on=code', { body: { code: 'a', title: 'one' } }), /^200/)
+		assert.match(await said('PUT /api?on=code', { body: { code: 'b', title: 'ONE' } }), /^409/)
+		assert.match(await said('PUT /api?on=code', { body: { code: 'b', title: 'two' } }), /^200/)
+		await store.close()
+	})
+})
 
 describe('the option upsertOn', (test) => {
 	let store: Store
