@@ -73,9 +73,13 @@ export async function updateManyRecords(
 
 /** The id of a record in a list: a value, or one for each field of the key. @throws RestError `invalid` */
 function keyIn({ keys }: CrudPlan, record: Given): unknown {
-	for (const { name } of keys)
-		if ((record[name] ?? null) === null)
-			throw invalid([{ field: name, code: 'required', message: 'is required' }])
+	for (const { name } of keys) {
+		const value = record[name] ?? null
+		if (value === null) throw invalid([{ field: name, code: 'required', message: 'is required' }])
+		// Neither has a text for a URL: JSON can contain a `toString` that isn't a function.
+		if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)))
+			throw invalid([{ field: name, code: 'id', message: 'must be a valid id' }])
+	}
 	return keys.length === 1 ? record[keys[0]?.name ?? ''] : keys.map(({ name }) => record[name])
 }
 

@@ -1,6 +1,12 @@
 /** `updateMany`: lists in the body of PATCH, on all stores. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, type CrudValues, type Model } from '../../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudOptions,
+	type CrudValues,
+	MemoryModel,
+	type Model,
+} from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store, storesHere } from '../over/stores.ts'
@@ -110,6 +116,18 @@ for (const name of await storesHere()) {
 			assert.is(await titles(), 'a,b,c')
 		})
 
+		test('an id that is no value is refused, with its place', async () => {
+			const patch = patching(new CrudHandler(model, OPTIONS))
+			for (const id of [{ toString: 1, valueOf: 1 }, {}, [1], [{ toString: 1 }]]) {
+				const { status, places } = await patch([
+					{ id: ids[0], title: 'x' },
+					{ id, title: 'y' },
+				])
+				assert.equal([status, places], [422, ['1.id id']], JSON.stringify(id))
+			}
+			assert.is(await titles(), 'a,b,c')
+		})
+
 		test('a scope holds for each record', async () => {
 			class Mine extends CrudHandler {
 				override authenticator = authenticator
@@ -212,3 +230,18 @@ for (const name of await storesHere()) {
 		})
 	})
 }
+
+describe('updateMany with a key of several fields', (test) => {
+	test('refuses a value that no URL can have, with its place', async () => {
+		const fields = { hall: 'text', seat: 'integer', note: 'text' } as const
+		const model = new MemoryModel('seat', { key: ['hall', 'seat'], fields })
+		const options: CrudOptions = { visible: 'all', updatable: ['note'], allow: ['updateMany'] }
+		const { ask } = asking({ api: new CrudHandler(model, options) })
+		for (const hall of ['\ud800', { toString: 1 }, ['a']]) {
+			const reply = await ask('PATCH /api', { body: [{ hall, seat: 1, note: 'x' }] })
+			const { details } = reply.json() as Problem
+			const places = details.map(({ field, code }) => `${field} ${code}`)
+			assert.equal([reply.status, places], [422, ['0.hall id']])
+		}
+	})
+})
