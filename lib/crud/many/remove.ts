@@ -9,13 +9,14 @@ import { RawJson } from '../../wire/raw-json.ts'
 import { badQuery } from '../bad-query.ts'
 import { removeWithin } from '../changes.ts'
 import { allOf } from '../comparison.ts'
+import { NOTHING } from '../fields.ts'
 import type { CrudQuery } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { idSegment } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
 import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
-import { resolveScope, translateModelErrors, withNeeded } from '../store.ts'
+import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { together } from './together.ts'
 
@@ -78,10 +79,26 @@ async function removeMatching(
 		const found = await translateModelErrors(view, 'list', () => idsOf(within, where, plan.maxBatch + 1))
 		if (found.length > plan.maxBatch)
 			throw new RestError('conflict', `More than ${plan.maxBatch} records match: narrow the condition`)
+		// Before the first deletion, which may change what matches.
+		const matching = await lockMatching(view, found, where)
 		const removed: string[] = []
-		for (const id of found) if (await removeOne(view, scope, id)) removed.push(id)
+		for (const id of matching) if (await removeOne(view, scope, id)) removed.push(id)
 		return removed
 	})
+}
+
+/** The records that still match, which nobody else can change from now on: they may have been changed since they were found. */
+async function lockMatching(
+	view: CrudView,
+	ids: readonly string[],
+	where: Condition | undefined,
+): Promise<readonly string[]> {
+	const model = await modelOf(view)
+	const lock = model.lock?.bind(model) ?? model.read.bind(model)
+	const matching: string[] = []
+	for (const id of ids)
+		if (await translateModelErrors(view, 'list', () => lock(id, NOTHING, where))) matching.push(id)
+	return matching
 }
 
 /** By the overridden `remove()`, so that a condition can't get around it. Returns false if it is gone already. */

@@ -173,7 +173,7 @@ async function onMariadb({ port, lockSeconds }: Place = {}): Promise<RelatedStor
 	}
 	const sessions = `select id from processlist where db = '${database}'`
 	const blocked = `${sessions} and (state like 'Waiting for%lock%' or info like '%into%' and state = 'Update'
-		or state = 'Updating' and time_ms > 30)`
+		or (state = 'Updating' or info like '%for update%') and time_ms > 30)`
 	return {
 		rows,
 		models: await opened((table) => MysqlModel.open(pool, table, PATIENT)),

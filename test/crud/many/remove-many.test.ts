@@ -1,4 +1,5 @@
 /** `removeMany`: DELETE with a condition, on all stores. */
+import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, type Model } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
@@ -94,6 +95,18 @@ for (const name of await storesHere()) {
 				new RegExp(`^409 .*"${ids[1]}: Other records refer to this one".*"field":"${ids[1]}"`),
 			)
 			assert.is(await count(), 4)
+		})
+
+		test('a record that someone changes meanwhile, so that it does not match any more, stays', async () => {
+			const del = deleting(new CrudHandler(model, OPTIONS))
+			let answer: Promise<string> | undefined
+			await model.transaction(async (into) => {
+				await into.update(String(ids[1]), { owner: 'bob' }, ID, { where: undefined, version: undefined })
+				answer = del('?owner=ada')
+				await setTimeout(200) // for the deletion to find the record, and to wait for it
+			})
+			assert.is(await answer, `200 {"success":true,"data":[${ids[0]}]}`)
+			assert.is(await count(), 2)
 		})
 
 		test('records outside of the scope stay, unseen', async () => {
