@@ -124,6 +124,8 @@ function createEach(to: Target, values: readonly Values[]): Promise<readonly Cre
 const MAX_ATTEMPTS = 100
 /** Longest pause before it does so; the first ones are shorter. */
 const MAX_PAUSE: Milliseconds = 20
+/** How often if the conflict is by no fields that the database names, as in an index on an expression. */
+const MAX_UNNAMED = 10
 
 export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 	checkUpsert(to.subject, given)
@@ -137,7 +139,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 			if (done instanceof ModelError) {
 				unexplained += 1
 				// Not even once was that record there: others can hardly have deleted it each time.
-				if (unexplained === MAX_ATTEMPTS) throw done
+				if (unexplained === (done.fields.length === 0 ? MAX_UNNAMED : MAX_ATTEMPTS)) throw done
 			} else if (done !== undefined) return done
 		} catch (error) {
 			// After a deadlock, a transaction is over: only its caller can begin again.

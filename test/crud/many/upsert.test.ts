@@ -392,6 +392,34 @@ describe('an upsert that conflicts with a record that it does not find', (test) 
 		assert.match(await said('PUT /api?on=code', { body: { code: 'b', title: 'two' } }), /^200/)
 		await store.close()
 	})
+
+	test('is 409 where a column rounds, also within a scope', async () => {
+		if (!(await storesHere()).includes('mariadb')) return
+		const mariadb = THINGS.mariadb.replace('at datetime(3)', 'at datetime unique')
+		const store = await openStore('mariadb', 'upsert_rounds', 2, { ...THINGS, mariadb })
+		class Own extends CrudHandler {
+			override scope() {
+				return { owner: 'ada' }
+			}
+		}
+		const options: CrudOptions = {
+			...OPTIONS,
+			creatable: ['title', 'at'],
+			updatable: ['title'],
+			upsertOn: ['at'],
+			rules: {},
+		}
+		for (const [Handler, year] of [
+			[CrudHandler, 2026],
+			[Own, 2027],
+		] as const) {
+			const { said } = asking({ api: new Handler(store.model, options) })
+			const put = (body: object) => said('PUT /api?on=at', { body })
+			assert.match(await put({ title: 'one', at: `${year}-01-01T00:00:00.000Z` }), /^200/)
+			assert.match(await put({ title: 'two', at: `${year}-01-01T00:00:00.400Z` }), /^409/)
+		}
+		await store.close()
+	})
 })
 
 describe('the option upsertOn', (test) => {
