@@ -89,8 +89,11 @@ export class BodyReader {
 	 *
 	 * @throws RestError `invalid` with all problems at once
 	 */
-	async read(given: WriteBody): Promise<WrittenValues> {
-		if (!this.#hasSchemas) return this.#checked(given, syncResults)
+	read(given: WriteBody): WrittenValues | Promise<WrittenValues> {
+		return this.#hasSchemas ? this.#readBySchemas(given) : this.#checked(given, syncResults)
+	}
+
+	async #readBySchemas(given: WriteBody): Promise<WrittenValues> {
 		const results = await collectResults((pending) => {
 			this.#values(given, { coerce: given.isText, problems: [], results: pending })
 		})

@@ -1,6 +1,7 @@
 /** Lists of records in requests and answers, for `create.ts` and `update.ts`. */
 import { isRestError, RestError } from '../../base/error.ts'
 import { isPlain } from '../../base/options.ts'
+import { isThenable } from '../../base/thenable.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { CustomReply } from '../../reply/custom-reply.ts'
 import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
@@ -19,7 +20,7 @@ import { placed } from './places.ts'
 export async function checkedEach<T>(
 	{ maxBatch }: CrudPlan,
 	exchange: Exchange,
-	check: (body: Readonly<Record<string, unknown>>) => Promise<T>,
+	check: (body: Readonly<Record<string, unknown>>) => T | PromiseLike<T>,
 ): Promise<readonly T[]> {
 	const { value } = exchange.body.decoded()
 	if (!Array.isArray(value)) throw new RestError('invalid', 'The body must be a list of records')
@@ -34,7 +35,8 @@ export async function checkedEach<T>(
 			continue
 		}
 		try {
-			records.push(await check(body as Readonly<Record<string, unknown>>)) // a plain object
+			const checked = check(body as Readonly<Record<string, unknown>>) // a plain object
+			records.push(isThenable(checked) ? await checked : checked)
 		} catch (error) {
 			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, index)
 			const { details = [] } = placed(error, index) as RestError // made of one

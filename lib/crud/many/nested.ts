@@ -89,7 +89,7 @@ interface Checked {
 export async function createNested(
 	view: CrudView,
 	given: Given,
-	read: () => Promise<WrittenValues>,
+	read: () => WrittenValues | Promise<WrittenValues>,
 	create: (values: WrittenValues) => Promise<unknown>,
 ): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
@@ -121,7 +121,7 @@ export async function createNested(
 async function collected<T>(
 	problems: Detail[],
 	place: string | undefined,
-	read: () => Promise<T>,
+	read: () => T | Promise<T>,
 ): Promise<T | undefined> {
 	try {
 		return await read()

@@ -244,8 +244,11 @@ function elementText(value: unknown): string {
 	if (value === null) return 'NULL'
 	if (typeof value === 'boolean') return String(value)
 	if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`
-	const text = String(value)
-	return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
+	// A regular expression takes three times as long.
+	let text = String(value)
+	if (text.includes('\\')) text = text.replaceAll('\\', '\\\\')
+	if (text.includes('"')) text = text.replaceAll('"', '\\"')
+	return `"${text}"`
 }
 
 /** The n-th placeholder with a cast to an array of the type that `cast` uses for one value. */

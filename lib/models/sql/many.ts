@@ -78,10 +78,12 @@ function insertStatements(
 	if (rows === undefined || values.some((one) => missingKey(subject.keys, one) !== undefined))
 		return undefined
 	const given = values.map((one) => givenFields(subject, one))
-	const names = new Set<string>()
-	for (const some of given) for (const name of some) names.add(name)
-	const fields = [...names]
-	const isAlike = given.every(({ length }) => length === fields.length)
+	const [first = []] = given
+	const areSame = given.every(
+		(some) => some.length === first.length && some.every((name, at) => name === first[at]),
+	)
+	const fields = areSame ? first : [...new Set(given.flat())]
+	const isAlike = areSame || given.every(({ length }) => length === fields.length)
 	if (fields.length === 0 || !(isAlike || rows.hasDefaults)) return undefined
 	if (rows.isUnordered === true && !isCounted(subject, fields)) return undefined
 	const perStatement = Math.max(1, Math.floor(rows.maxValues / fields.length))
