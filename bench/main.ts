@@ -70,10 +70,11 @@ function build(progress: Progress): void {
 	const adapters = ['postgres', 'mysql', 'sqlite'].map((name) => `lib/models/${name}/model.ts`)
 	const entries = ['lib/index.ts', ...adapters, 'lib/routing/custom/custom-routes.ts', 'lib/request/url.ts']
 	const format = ['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node20']
+	const short = ['--minify-syntax', '--minify-whitespace', '--line-limit=120']
 	const options: ExecFileSyncOptions = { cwd: ROOT, stdio: ['ignore', 2, 2] }
 	execFileSync(
 		'npx',
-		['esbuild', ...entries, ...format, '--log-level=warning', `--outdir=${folder}`],
+		['esbuild', ...entries, ...format, ...short, '--log-level=warning', `--outdir=${folder}`],
 		options,
 	)
 }
