@@ -39,7 +39,7 @@ async function race(model: Model, within: boolean): Promise<void> {
 	}
 }
 
-/** Begins a transaction again that was busy, as its caller must. */
+/** Begins again what was busy, as its caller must: with so many on one key, an upsert may be overtaken each time. */
 async function repeated<T>(work: () => Promise<T>): Promise<T> {
 	for (let attempt = 0; ; attempt++) {
 		try {
@@ -55,7 +55,8 @@ async function raceDeletions(model: Model): Promise<void> {
 	const guard = { where: undefined, version: undefined }
 	const work = Array.from({ length: trials(200) }, async (_, at) => {
 		const values = { slug: 'gone', n: at }
-		const made = await model.upsert?.({ values, on: ['slug'], changes: { n: at }, where: undefined }, ID)
+		const upsert = { values, on: ['slug'], changes: { n: at }, where: undefined }
+		const made = await repeated(() => Promise.resolve(model.upsert?.(upsert, ID)))
 		await model.delete(made?.id ?? '', ID, guard)
 	})
 	await Promise.all(work)
