@@ -25,7 +25,8 @@ function open(): Promise<Model> {
 const article = new CrudHandler(await open(), {
 	visible: ['id', 'title'],
 	updatable: ['title'],
-	allow: ['list', 'create', 'update'],
+	allow: ['list', 'create', 'update', 'createMany', 'updateMany', 'removeMany', 'upsert'],
+	upsertOn: ['title'],
 	maxLimit: 100_000,
 })
 const { url } = await createServer({ article }).listen()

@@ -1,4 +1,7 @@
-/** Repeatedly kills a program that serves articles while it writes, and checks that confirmed writes are stored. */
+/**
+ * Repeatedly kills a program that serves articles while it writes, and checks that confirmed writes are stored, and lists of
+ * records as a whole or not at all.
+ */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,37 +15,50 @@ import { ROOT, type Running, start, untilPrinted } from '../../helpers/program.t
 import { ask } from './answers.ts'
 
 const WRITERS = 8
+/** Records of a list. */
+const PLACES = [0, 1, 2] as const
+
+/** What is done with each list, one after the other. */
+const STEPS = ['create or upsert', 'update', 'remove'] as const
+
+/** Lists by the beginning of their titles, with the number of confirmed steps. */
+type Lists = Map<string, number>
 
 /** All rounds use one table: each is killed at another moment, and the next checks everything confirmed so far. */
 export async function killedRounds(rounds: number, args: readonly string[]): Promise<void> {
 	const promised = new Map<string, string>()
+	const lists: Lists = new Map()
 	for (let round = 0; round < rounds; round++) {
 		await launched(args, async (url, kill) => {
-			await assertKept(url, promised)
-			const over = write(url, round, promised)
+			await assertKept(url, promised, lists)
+			const over = Promise.all([write(url, round, promised), writeLists(url, round, lists)])
 			// Awaited below; until then a failure must not count as an unhandled rejection.
 			over.catch(() => {})
 			// By number of confirmed writes, not by time, as a busy machine writes little; others are in flight then.
-			await written(promised, promised.size + 5 + ((round * 37) % 30), over)
+			const [singles, steps] = [promised.size + 5 + ((round * 37) % 30), stepsOf(lists) + 3 * WRITERS]
+			await isWritten(() => promised.size >= singles && stepsOf(lists) >= steps, over)
 			await kill()
 			await over
 		})
 	}
-	await launched(args, (url) => assertKept(url, promised))
+	await launched(args, (url) => assertKept(url, promised, lists))
+	for (const [step, name] of STEPS.entries())
+		assert.ok([...lists.values()].filter((steps) => steps > step).length >= rounds, `too few lists: ${name}`)
 	assert.ok(promised.size >= rounds * 5, `only ${promised.size} were written in ${rounds} rounds`)
 }
 
-/** Waits for so many confirmed writes; rejects when `over` does. */
-async function written(
-	promised: ReadonlyMap<string, string>,
-	count: number,
-	over: Promise<void>,
-): Promise<void> {
+/** Waits for enough confirmed writes; rejects when `over` does. */
+async function isWritten(isEnough: () => boolean, over: Promise<unknown>): Promise<void> {
 	const until = performance.now() + 120_000
-	while (promised.size < count) {
-		assert.ok(performance.now() < until, `only ${promised.size} of ${count} were written in two minutes`)
+	while (!isEnough()) {
+		assert.ok(performance.now() < until, 'too little was written in two minutes')
 		await Promise.race([setTimeout(1), over.then(() => setTimeout(1))])
 	}
+}
+
+/** Number of confirmed steps of all lists. */
+function stepsOf(lists: Lists): number {
+	return [...lists.values()].reduce((sum, steps) => sum + steps, 0)
 }
 
 /** Starts the program, and kills it in any case after `use`: otherwise this process and its writers would not exit. */
@@ -80,8 +96,40 @@ async function write(url: string, round: number, promised: Map<string, string>):
 	await Promise.all(Array.from({ length: WRITERS }, (_, at) => writer(at)))
 }
 
-/** Every confirmed record is stored under its id, and none twice. */
-async function assertKept(url: string, promised: ReadonlyMap<string, string>): Promise<void> {
+/** The same with lists, each of which goes through the steps. */
+async function writeLists(url: string, round: number, lists: Lists): Promise<void> {
+	const writer = async (at: number): Promise<void> => {
+		for (let count = 0; ; count++) {
+			const list = `list ${round}-${at}-${count}`
+			lists.set(list, 0)
+			const titles = PLACES.map((place) => `${list}.${place}`)
+			const all = titles.map((title) => ({ title }))
+			const created =
+				count % 2 === 0 ? ask(`${url}/article`, 'POST', all) : ask(`${url}/article?on=title`, 'PUT', all)
+			const made = await created.catch(() => undefined)
+			if (made === undefined) return
+			assert.ok(made.status < 202, made.text)
+			lists.set(list, 1)
+			const ids = (made.body.data as readonly { id: number }[]).map(({ id }) => id)
+			const changes = ids.map((id, place) => ({ id, title: `${titles[place]}!` }))
+			if (!(await isDone(ask(`${url}/article`, 'PATCH', changes)))) return
+			lists.set(list, 2)
+			if (!(await isDone(ask(`${url}/article?id[in]=${ids.join()}`, 'DELETE')))) return
+			lists.set(list, 3)
+		}
+	}
+	await Promise.all(Array.from({ length: WRITERS }, (_, at) => writer(at)))
+}
+
+/** Whether there was an answer before the program was killed. */
+async function isDone(asked: ReturnType<typeof ask>): Promise<boolean> {
+	const answer = await asked.catch(() => undefined)
+	if (answer !== undefined) assert.is(answer.status, 200, answer.text)
+	return answer !== undefined
+}
+
+/** Every confirmed record is stored under its id, and none twice; of a list all or none. */
+async function assertKept(url: string, promised: ReadonlyMap<string, string>, lists: Lists): Promise<void> {
 	const { status, body, text } = await ask(`${url}/article?limit=100000`)
 	assert.is(status, 200, text)
 	const records = body.data as readonly { id: number; title: string }[]
@@ -91,6 +139,20 @@ async function assertKept(url: string, promised: ReadonlyMap<string, string>): P
 		[...promised].filter(([title, id]) => ids.get(title) !== id),
 		[],
 	)
+	for (const [list, confirmed] of lists) {
+		const found = PLACES.map((place) =>
+			[`${list}.${place}`, `${list}.${place}!`].map((title) => ids.has(title)),
+		)
+		assert.is(new Set(found.map(String)).size, 1, `of ${list} some: ${found}`)
+		const [isCreated, isChanged] = found[0] ?? []
+		const steps = isCreated ? 1 : isChanged ? 2 : confirmed > 1 ? 3 : 0
+		// The step after the confirmed ones may have been done before the kill, but not later.
+		assert.ok(
+			steps === confirmed || steps === confirmed + 1,
+			`${list}: ${confirmed} confirmed, ${steps} found`,
+		)
+		lists.set(list, steps)
+	}
 }
 
 /** A temporary database file with an empty table. */
@@ -99,7 +161,9 @@ export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'norm
 	try {
 		const file = join(folder, 'blog.db')
 		const database = new Libsql(file)
-		database.exec('pragma journal_mode = wal; create table article (id integer primary key, title text)')
+		database.exec(
+			'pragma journal_mode = wal; create table article (id integer primary key, title text unique)',
+		)
 		database.close()
 		await killedRounds(rounds, ['sqlite', file, synchronous])
 		const after = new Libsql(file)
@@ -117,7 +181,7 @@ export async function killedOnPostgres(rounds: number): Promise<void> {
 	await client.connect()
 	const table = `faults_killed_${process.pid}`
 	try {
-		await client.query(`create table ${table} (id serial primary key, title text)`)
+		await client.query(`create table ${table} (id serial primary key, title text unique)`)
 		await killedRounds(rounds, ['postgres', table])
 	} finally {
 		await client.query(`drop table ${table}`)
