@@ -1,7 +1,7 @@
 /**
  * `npm test`: all quick suites, in six processes at once, so that some use the cores while others wait for databases and
- * for programs they have started. `npm run test:long`: the long trials, in five: those of the packed package, those of pages
- * and tools, those that stop servers and fill them, those of databases, and the others; then the soak. Prints what each
+ * for programs they have started. `npm run test:long`: the long trials, in five: those of the packed package and of
+ * examples, those of CRUD, those of databases, those that stop servers and fill them, and the others; then the soak. Prints what each
  * process says when it has ended, and the totals of all as uvu does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -21,10 +21,10 @@ const QUICK = processes('test', [
 	'auth/|behaviour/|cache/|crud/|handler/|health/',
 ])
 const LONG = processes('long', [
-	'behaviour/(?:observability|runtimes)/|docs/|package/', // they share a tarball
-	'client/|cors/|explorer/|openapi/|examples/(?!cluster)',
-	'behaviour/(?:faults|http|processes)/|routing/',
-	'cache/redis/|crud/over/|models/(?:mysql|postgres|sqlite)/',
+	'behaviour/(?:observability|runtimes)/|docs/|examples/|package/', // they share a tarball
+	'crud/',
+	'cache/redis/|models/',
+	'behaviour/(?:faults|http)/|routing/',
 	'(?!bench/)',
 ])
 /** The soak, now all that is left, measures how late event loops are: it runs when the others have ended. */
