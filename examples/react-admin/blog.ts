@@ -66,7 +66,7 @@ export function blogHandlers(): Handlers {
 
 type Models = Record<'authors' | 'articles' | 'tags' | 'articleTags', Model>
 
-const ALLOW = ['list', 'read', 'create', 'update', 'remove'] as const
+const ALLOW = ['list', 'read', 'create', 'update', 'remove', 'updateMany', 'removeMany'] as const
 
 function handlersOf(models: Models): Handlers {
 	const authors: CrudHandler = new CrudHandler(models.authors, {

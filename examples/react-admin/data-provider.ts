@@ -96,8 +96,9 @@ type Query = ListQuery<AdminRecord, Relations>
 /** The fields of a key of several. */
 type Key = readonly string[] | undefined
 
-/** The server takes so many values in one condition. */
+/** The server takes so many values in one condition, and records in one list. */
 const MOST_VALUES = 100
+const METHOD_NOT_ALLOWED = 405
 const FIRST_PAGE = { page: 1, perPage: 25 }
 
 /** @throws TypeError by the first call of a resource whose name, with the endpoint, makes no URL */
@@ -106,6 +107,8 @@ export function dataProvider(
 	{ HttpError, version, keys = {}, relations = {}, ...options }: Options,
 ) {
 	const resources: Resources = { keys, relations }
+	/** Those whose handlers don't allow lists. */
+	const oneByOne = new Set<string>()
 	function clientOf(resource: string): [client: Client, key: Key] {
 		const key = ownOf(keys, resource)
 		return [new CrudClient(resource, endpoint, key === undefined ? options : { ...options, key }), key]
@@ -127,6 +130,26 @@ export function dataProvider(
 	function changing(call: Call, previous: AdminRecord | undefined) {
 		const read = version === undefined ? undefined : previous?.[version]
 		return { ...selecting(call), ifMatch: read === undefined ? undefined : `"${read}"` }
+	}
+	/** In one request for each hundred, all or none of them; where the handler doesn't allow lists, one by one. */
+	function changeMany(
+		resource: string,
+		ids: readonly Identifier[],
+		together: (client: Client, key: Key, some: readonly Identifier[]) => Promise<unknown>,
+		alone: (client: Client, key: Key, id: Identifier) => Promise<unknown>,
+	) {
+		return ask<{ data: Identifier[] }>(resource, undefined, async (client, key) => {
+			if (!oneByOne.has(resource))
+				try {
+					for (let at = 0; at < ids.length; at += MOST_VALUES)
+						await together(client, key, ids.slice(at, at + MOST_VALUES))
+					return { data: [...ids] }
+				} catch (error) {
+					if (!(error instanceof ApiError) || error.status !== METHOD_NOT_ALLOWED) throw error
+					oneByOne.add(resource)
+				}
+			return each(ids, (id) => alone(client, key, id))
+		})
 	}
 	/** The records that belong to one, by what `target` names. */
 	function listOf(resource: string, { target, id, ...listing }: Reference, client: Client, key: Key) {
@@ -170,16 +193,25 @@ export function dataProvider(
 				),
 			})),
 		updateMany: (resource: string, { ids, data, ...call }: OfMany & Writing) =>
-			ask<{ data: Identifier[] }>(resource, undefined, (client, key) =>
-				each(ids, (id) => client.update(valuesOf(id, key), { ...data }, optionsOf(call))),
+			changeMany(
+				resource,
+				ids,
+				(client, key, some) => {
+					const records = some.map((id) => ({ ...data, ...keyIn(id, key) }))
+					return client.updateMany(records, { ...optionsOf(call), fields: key ?? ['id'] })
+				},
+				(client, key, id) => client.update(valuesOf(id, key), { ...data }, optionsOf(call)),
 			),
 		delete: <R extends AdminRecord>(resource: string, { id, previousData, ...call }: OfOne) =>
 			ask<One<R>>(resource, call.meta, async (client, key) => ({
 				data: await client.delete(valuesOf(id, key), changing(call, previousData)),
 			})),
 		deleteMany: (resource: string, { ids, ...call }: OfMany) =>
-			ask<{ data: Identifier[] }>(resource, undefined, (client, key) =>
-				each(ids, (id) => client.delete(valuesOf(id, key), optionsOf(call))),
+			changeMany(
+				resource,
+				ids,
+				(client, key, some) => client.removeMany(amongst(some, key), optionsOf(call)),
+				(client, key, id) => client.delete(valuesOf(id, key), optionsOf(call)),
 			),
 	}
 }
@@ -252,6 +284,19 @@ async function eachOf(client: Client, key: Key, ids: readonly Identifier[], call
 /** The values in an `id` that was made of several. */
 function valuesOf(id: Identifier, key: Key): Identifier | string[] {
 	return key === undefined ? id : String(id).split(',').map(decodeURIComponent)
+}
+
+/** The fields of the key. */
+function keyIn(id: Identifier, key: Key): Readonly<Record<string, Identifier>> {
+	if (key === undefined) return { id }
+	const values = [valuesOf(id, key)].flat()
+	return Object.fromEntries(key.map((name, at) => [name, values[at] ?? '']))
+}
+
+/** The condition to be one of these. */
+function amongst(ids: readonly Identifier[], key: Key): Query {
+	if (key === undefined) return { where: { id: ids } }
+	return { filter: { or: ids.map((id) => keyIn(id, key)) } } as Query // of fields that only the program knows
 }
 
 /** One request for each; all are sent before the first refusal is told. */

@@ -1,7 +1,7 @@
 /** The data provider of `examples/react-admin`, called as react-admin does, against the example's own API. */
 import * as assert from 'uvu/assert'
 import { type AdminRecord, dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'
-import { CrudHandler, type Handlers, MemoryModel } from '../../lib/index.ts'
+import { CrudHandler, type CrudOperation, type Handlers, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
 import { atDesk, decoded, HttpError, refusalOf } from './desk.ts'
@@ -18,14 +18,14 @@ function idsOf(records: readonly AdminRecord[]): unknown[] {
 }
 
 /** Tags of articles, whose key has two fields. */
-function tagHandlers(): Handlers {
+function tagHandlers(more: readonly CrudOperation[] = []): Handlers {
 	const model = new MemoryModel('tag', {
 		fields: { article: 'integer', tag: 'text', note: { type: 'text', nullable: true } },
 		key: ['article', 'tag'],
 		rows: ['herb', 'a,b/c', 'tree'].map((tag, at) => ({ article: 7 + (at % 2), tag, note: `note ${at}` })),
 	})
 	const options = { visible: 'all', updatable: ['note'], creatable: ['article', 'tag', 'note'] } as const
-	const allow = ['list', 'read', 'create', 'update', 'remove'] as const
+	const allow = ['list', 'read', 'create', 'update', 'remove', ...more] as const
 	return { 'api/tags': new CrudHandler(model, { ...options, allow }) }
 }
 
@@ -55,6 +55,41 @@ describe('examples/react-admin: a key of several fields', (test) => {
 			assert.is((await provider.delete('tags', { id: odd })).data.id, odd)
 			assert.equal(idsOf((await provider.getList('tags', FIRST_TEN)).data), ['9,x'])
 		}))
+
+	test('many are changed and deleted by one request each, if the handler allows lists', () =>
+		atDesk(
+			async ({ provider, asked }) => {
+				const ids = ['7,herb', '8,a%2Cb%2Fc']
+				await provider.updateMany('tags', { ids, data: { note: 'new' } })
+				assert.is((await provider.getOne('tags', { id: ids[1] ?? '' })).data.note, 'new')
+				await provider.deleteMany('tags', { ids })
+				assert.equal(idsOf((await provider.getList('tags', FIRST_TEN)).data), ['7,tree'])
+				assert.equal(
+					asked.map(({ method }) => method),
+					['PATCH', 'GET', 'DELETE', 'GET'],
+				)
+			},
+			{ keys: { tags: ['article', 'tag'] } },
+			tagHandlers(['updateMany', 'removeMany']),
+		))
+
+	test('where it does not, that is tried once, and then they are changed one by one', () =>
+		atDesk(
+			async ({ provider, asked }) => {
+				const ids = ['7,herb', '7,tree']
+				await provider.updateMany('tags', { ids, data: { note: 'new' } })
+				await provider.deleteMany('tags', { ids })
+				assert.equal(
+					asked.map(({ method, url }) => `${method} ${url}`),
+					[
+						'PATCH /api/tags?fields=article,tag',
+						...['PATCH', 'DELETE'].flatMap((method) => ids.map((id) => `${method} /api/tags/${id}`)),
+					],
+				)
+			},
+			{ keys: { tags: ['article', 'tag'] } },
+			tagHandlers(),
+		))
 })
 
 describe('examples/react-admin: lists', (test) => {
@@ -256,11 +291,20 @@ describe('examples/react-admin: records', (test) => {
 			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
 		}))
 
-	test('when one of many is refused, the others are done, and the refusal is reported', () =>
+	test('when one of many is refused, none is changed; one that is gone is not deleted again', () =>
 		atDesk(async ({ provider }) => {
-			const { status } = await refusalOf(provider.deleteMany('articles', { ids: [1, 999, 2] }))
-			assert.is(status, 404)
+			const data = { status: 'draft' }
+			assert.is((await refusalOf(provider.updateMany('articles', { ids: [1, 999], data }))).status, 404)
+			assert.is((await provider.getOne('articles', { id: 1 })).data.status, 'published')
+			assert.equal(await provider.deleteMany('articles', { ids: [1, 999, 2] }), { data: [1, 999, 2] })
 			assert.is((await provider.getList('articles', FIRST_TEN)).total, 38)
+		}))
+
+	test('a hundred are sent at a time', () =>
+		atDesk(async ({ provider, asked }) => {
+			const ids = Array.from({ length: 201 }, (_, at) => at + 1_000)
+			assert.equal(await provider.deleteMany('articles', { ids }), { data: ids })
+			assert.is(asked.length, 3)
 		}))
 
 	test('the deleted record is returned', () =>
