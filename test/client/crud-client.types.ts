@@ -110,6 +110,38 @@ types('client: types', (say) => {
 		await articles.update(5, { title: 5 })
 	})
 
+	say('lists of records have the types of single ones', async () => {
+		const writers = new CrudClient<Article, NoRelations, NewArticle>('article', '/blog', { fetch })
+		const made = await writers.createMany([{ title: 'x', secret: 'y' }], { fields: ['id'] })
+		same<Same<typeof made, Pick<Article, 'id'>[]>>()
+		const changed = await articles.updateMany([{ id: 5, title: 'x' }], { fields: ['id', 'tag'] })
+		same<Same<typeof changed, Pick<Article, 'id' | 'tag'>[]>>()
+		const upserted = await articles.upsert([{ title: 'x' }], ['title', 'tag'], { idempotencyKey: 'x' })
+		same<Same<typeof upserted, Article[]>>()
+		const ids = await articles.removeMany({ where: { status: 'draft' }, search: 'x' })
+		const first: string | number | bigint | undefined = ids[0]
+		void first
+		const wrong = [
+			// @ts-expect-error: title is missing in the second
+			() => writers.createMany([{ title: 'x' }, { secret: 'y' }]),
+			// @ts-expect-error: no such field
+			() => articles.updateMany([{ id: 5, name: 'x' }]),
+			// @ts-expect-error: not the field's type
+			() => articles.updateMany([{ id: 5, title: 5 }]),
+			// @ts-expect-error: one record isn't a list
+			() => articles.upsert({ title: 'x' }, 'title'),
+			// @ts-expect-error: no such field to be unique
+			() => articles.upsert([{ title: 'x' }], 'name'),
+			// @ts-expect-error: versions are in the list
+			() => articles.updateMany([{ id: 5 }], { ifMatch: '*' }),
+			// @ts-expect-error: no such field in the condition
+			() => articles.removeMany({ where: { name: 'x' } }),
+			// @ts-expect-error: a limit would delete some of what matches
+			() => articles.removeMany({ where: { id: 5 }, limit: 1 }),
+		]
+		return wrong
+	})
+
 	say('a record can be used as its id, and a value without its fields cannot', async () => {
 		const article = await articles.get(5)
 		const part = await articles.get(article, { fields: ['id', 'title'] })
