@@ -1,9 +1,10 @@
-/** Lists of records in requests and answers, for `create.ts` and `update.ts`. */
+/** Lists of records in requests and answers. */
 import { isRestError, RestError } from '../../base/error.ts'
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { CustomReply } from '../../reply/custom-reply.ts'
+import { conditionsOf } from '../../reply/etag.ts'
 import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { RawJson } from '../../wire/raw-json.ts'
@@ -45,6 +46,16 @@ export async function checkedEach<T>(
 	}
 	if (problems.length > 0) throw invalid(problems)
 	return records
+}
+
+/**
+ * A collection is there, and has no ETag (RFC 9110 §13.1): versions of records are in the list.
+ *
+ * @throws RestError `precondition_failed` for `If-Match` with a tag, and for `If-None-Match: *`
+ */
+export function refuseTags({ headers }: Exchange): void {
+	const { match = '*', noneMatch } = conditionsOf(headers) ?? {}
+	if (match !== '*' || noneMatch === '*') throw new RestError('precondition_failed')
 }
 
 /** The answer's text: that of each record, or what an override has returned, in `stripObject`. */

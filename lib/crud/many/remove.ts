@@ -18,6 +18,7 @@ import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { type CrudView, FACTS } from '../view.ts'
+import { refuseTags } from './lists.ts'
 import { together } from './together.ts'
 
 /** Parameters of a list that a deletion refuses: it would seem to be limited to a page. */
@@ -32,6 +33,7 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 	const { where } = query
 	// The ids are answered, and `fields()` may hide the key.
 	if (!plan.isKeyVisible) throw new RestError('forbidden')
+	refuseTags(exchange)
 	const wrong = OF_PAGES.find((name) => Object.hasOwn(exchange.query().last, name))
 	if (wrong !== undefined && plan.parameters.some((name) => name === wrong))
 		throw badQuery(wrong, 'unknown', 'is not a parameter of a deletion: it takes conditions')

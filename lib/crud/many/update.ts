@@ -5,7 +5,6 @@
 import { RestError } from '../../base/error.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes } from '../../models/model.ts'
-import { conditionsOf } from '../../reply/etag.ts'
 import { invalid } from '../../validate/problem.ts'
 import { changeWithin } from '../changes.ts'
 import type { CrudPlan } from '../plan.ts'
@@ -14,7 +13,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf } from './lists.ts'
+import { checkedEach, listOf, refuseTags } from './lists.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 
@@ -37,9 +36,7 @@ export async function updateMany(view: CrudView, bodies: BodyReader): Promise<un
 	const { plan, overridden } = view[FACTS]
 	if (view[STATE].include.length > 0)
 		throw new RestError('bad_request', 'include is for one record: read the records to include more')
-	// A collection has no ETag (RFC 9110 §13.1.1): versions are in the list.
-	const match = conditionsOf(exchange.headers)?.match
-	if (match !== undefined && match !== '*') throw new RestError('precondition_failed')
+	refuseTags(exchange)
 	const scope = await resolveScope(view, 'update')
 	const changes = await checkedEach(plan, exchange, async (body): Promise<Change> => {
 		const id = checkedId(view, keyIn(plan, body))
@@ -102,13 +99,19 @@ function recordOf({ keys, keyReaders, version }: CrudPlan): (change: Change) => 
 	}
 }
 
-/** In the order of their ids, so that two lists with the same records seldom wait for each other in a circle. */
+/**
+ * In the order of their ids, as `removeMany` has them, so that two lists with the same records seldom wait for each other in a
+ * circle.
+ */
 async function changeAll(
 	view: CrudView,
 	scope: Scope,
 	changes: readonly Change[],
 ): Promise<readonly unknown[]> {
-	const order = [...changes.entries()].sort(([, a], [, b]) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+	const isBefore = orderOf(view[FACTS].plan)
+	const order = [...changes.entries()].sort(([, a], [, b]) =>
+		isBefore(a.id, b.id) ? -1 : Number(isBefore(b.id, a.id)),
+	)
 	const state = Object.isFrozen(view[STATE]) ? beginState(view, view[STATE]) : view[STATE]
 	return together(view, async () => {
 		const answers: unknown[] = []
@@ -124,6 +127,12 @@ async function changeAll(
 		}
 		return answers
 	})
+}
+
+function orderOf({ keys }: CrudPlan): (a: string, b: string) => boolean {
+	const type = keys.length === 1 ? keys[0]?.field.type : undefined
+	const isNumber = type === 'integer' || type === 'bigint'
+	return isNumber ? (a, b) => BigInt(a) < BigInt(b) : (a, b) => a < b
 }
 
 /** By the overridden `update()`, so that a list can't get around it. */

@@ -7,7 +7,6 @@ import { RestError } from '../../base/error.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Condition, Model, Upserted, Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
-import { conditionsOf } from '../../reply/etag.ts'
 import { invalid } from '../../validate/problem.ts'
 import { type CrudRecord, recordOf, stripped } from '../answers.ts'
 import { changed, newRecord, translateWriteErrors } from '../changes.ts'
@@ -21,7 +20,7 @@ import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../stor
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf } from './lists.ts'
+import { checkedEach, listOf, refuseTags } from './lists.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-on.ts'
@@ -48,9 +47,7 @@ export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknow
 	const { plan, overridden } = view[FACTS]
 	if (view[STATE].include.length > 0)
 		throw new RestError('bad_request', 'include is for one record: read the records to include more')
-	// The collection is there, and has no ETag (RFC 9110 §13.1).
-	const { match = '*', noneMatch } = conditionsOf(exchange.headers) ?? {}
-	if (match !== '*' || noneMatch === '*') throw new RestError('precondition_failed')
+	refuseTags(exchange)
 	const scope = await scopeOf(view)
 	const on = upsertOnOf(plan, exchange, scope)
 	const isText = exchange.body.isText()

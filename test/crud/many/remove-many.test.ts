@@ -79,6 +79,17 @@ for (const name of await storesHere()) {
 			assert.is(await count(), 3)
 		})
 
+		test('a tag in If-Match is that of no collection, so nothing is deleted', async () => {
+			const { ask } = asking({ api: new CrudHandler(model, OPTIONS) })
+			const status = async (headers: Readonly<Record<string, string>>) =>
+				(await ask(`DELETE /api?id[in]=${ids[0]}`, { headers })).status
+			assert.is(await status({ 'if-match': '"1"' }), 412)
+			assert.is(await status({ 'if-none-match': '*' }), 412)
+			assert.is(await count(), 3)
+			assert.is(await status({ 'if-match': '*' }), 200)
+			assert.is(await count(), 2)
+		})
+
 		test('more than maxBatch are refused, and nothing is deleted', async () => {
 			const del = deleting(new CrudHandler(model, { ...OPTIONS, maxBatch: 2 }))
 			assert.match(await del('?title[gte]=a'), /^409 .*More than 2 records match/)

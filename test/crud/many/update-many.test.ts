@@ -113,6 +113,7 @@ for (const name of await storesHere()) {
 				assert.equal([status, places], [expected, [place]])
 			}
 			assert.is((await patch([fine], { 'if-match': '"1"' })).status, 412)
+			assert.is((await patch([fine], { 'if-none-match': '*' })).status, 412)
 			assert.is(await titles(), 'a,b,c')
 		})
 
