@@ -31,6 +31,8 @@ export interface Subject extends Queryable {
 	readonly strangers: readonly string[]
 	/** What most of the invalid bodies have besides their invalid value. */
 	readonly titles: Readonly<Record<string, unknown>>
+	/** A unique field, if lists are created, changed, deleted and upserted by it. */
+	readonly on?: string
 }
 
 const brokenBody = fc.constantFrom('', '[]', '1', 'null', '{', '{"title":"a"', '"a"', '{"title":"a"}x')
@@ -57,7 +59,7 @@ interface Parts {
 
 /** Sequences that start with a few creates. */
 export function sequenceOf(subject: Subject): fc.Arbitrary<readonly Step[]> {
-	const { home, place, id, fields, required, changeable, strangers, titles, valueFor } = subject
+	const { home, place, id, fields, required, changeable, strangers, titles, valueFor, on } = subject
 	const { query, recordQuery, filter, queryBody } = queriesOf(subject)
 	const goodBody = fc
 		.record(Object.fromEntries(fields.map((name) => [name, valueFor(name)])), { requiredKeys: [...required] })
@@ -78,18 +80,69 @@ export function sequenceOf(subject: Subject): fc.Arbitrary<readonly Step[]> {
 		{ weight: 1, arbitrary: brokenBody },
 	)
 
-	function step(methods: readonly string[], parts: fc.Arbitrary<Parts>): fc.Arbitrary<Step> {
+	function step(
+		methods: readonly string[],
+		parts: fc.Arbitrary<Parts>,
+		when: fc.Arbitrary<Readonly<Record<string, string>>> = conditions,
+	): fc.Arbitrary<Step> {
 		return fc
-			.tuple(fc.constantFrom(...methods), place, conditions, type, parts)
+			.tuple(fc.constantFrom(...methods), place, when, type, parts)
 			.map(([method, { path, owner }, condition, contentType, { suffix, body: sent, follows = false }]) => ({
 				...{ method, url: path + suffix, follows, body: sent },
 				headers: { ...owner, ...condition, ...(sent === undefined ? {} : { 'content-type': contentType }) },
 			}))
 	}
 
+	/** Requests with lists, and upserts. */
+	function lists(unique: string): fc.Arbitrary<Step> {
+		const listOf = (one: fc.Arbitrary<string>) =>
+			fc.array(one, { minLength: 1, maxLength: 4 }).map((all) => `[${all.join()}]`)
+		const mostly = <T>(one: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
+			fc.oneof({ weight: 9, arbitrary: one }, { weight: 1, arbitrary: odd })
+		const first = mostly(fc.constantFrom('{{0}}', '{{1}}'), id)
+		const version = mostly(fc.constant(undefined), fc.integer({ min: 0, max: 3 }))
+		const change = fc.tuple(first, partBody, version).map(([of, sent, given]) => {
+			const own = JSON.parse(withoutItself(sent, of)) as object
+			return JSON.stringify({ ...own, id: of, version: given })
+		})
+		const value = mostly(fc.constantFrom('a', 'A', 'b', 'c d', 'C d'), fc.constantFrom(null, 7, ''))
+		const upserted = fc.tuple(goodBody, value).map(([sent, given]) =>
+			// An own JSON object.
+			JSON.stringify({ ...(JSON.parse(sent) as object), [unique]: given }),
+		)
+		const on = mostly(fc.constant(unique), fc.constantFrom('id', 'title', ''))
+		const removed = fc.oneof(
+			fc.array(id, { minLength: 1, maxLength: 3 }).map((ids) => `?id[in]=${ids.join()}`),
+			query,
+		)
+		const some = (one: fc.Arbitrary<string>) =>
+			fc.oneof({ weight: 3, arbitrary: listOf(one) }, { weight: 1, arbitrary: one })
+		const sent = (text: string) => ({ suffix: '', body: text })
+		// The column of a fault in malformed JSON depends on ids before it.
+		const odd = fc.oneof(partBody, oddBody)
+		const rarely = mostly(fc.constant({}), conditions)
+		return fc.oneof(
+			step(['POST'], listOf(mostly(goodBody, odd)).map(sent), rarely),
+			step(['PATCH'], some(mostly(change, odd)).map(sent), rarely),
+			step(
+				['PUT'],
+				fc
+					.tuple(on, some(mostly(upserted, odd)))
+					.map(([name, text]) => ({ suffix: `?on=${name}`, body: text })),
+				rarely,
+			),
+			step(
+				['DELETE'],
+				removed.map((suffix) => ({ suffix })),
+				rarely,
+			),
+		)
+	}
+
 	const inUrl = (ids: fc.Arbitrary<string>) =>
 		fc.tuple(ids, recordQuery).map(([of, asked]) => ({ suffix: `/${of}${asked}` }))
 	const anyStep = fc.oneof(
+		...(on === undefined ? [] : [{ weight: 12, arbitrary: lists(on) }]),
 		{
 			weight: 6,
 			arbitrary: step(
@@ -180,6 +233,7 @@ const thingId = fc.oneof(
 
 /** For `things.ts`. */
 export const sequence = sequenceOf({
+	on: 'code',
 	...{ home: '/things', place: thingPlace, id: thingId },
 	...{
 		fields: FIELDS,

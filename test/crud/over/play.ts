@@ -1,6 +1,6 @@
 /** Sends sequences of requests to one store, and describes the responses so that all stores' can be compared. */
 import type { InjectedReply, Values } from '../../../lib/index.ts'
-import type { Model, Selection } from '../../../lib/models/index.ts'
+import type { Condition, Model, Selection, Upsert } from '../../../lib/models/index.ts'
 import { Passing } from '../../testing/broken-models.ts'
 import type { Step } from './any-request.ts'
 import type { Store } from './stores.ts'
@@ -19,9 +19,34 @@ export interface Told {
 
 /** Creates records whose first version is the same in all stores. */
 class Beginning extends Passing {
-	override create(values: Values, selection: Selection) {
-		return super.create({ ...values, version: 1 }, selection)
+	get unique() {
+		return this.inner.unique ?? []
 	}
+
+	lock(id: string, selection: Selection, where: Condition | undefined) {
+		return this.inner.lock?.(id, selection, where) ?? this.inner.read(id, selection, where)
+	}
+
+	override create(values: Values, selection: Selection) {
+		return super.create(first(values), selection)
+	}
+
+	createMany(values: readonly Values[], selection: Selection) {
+		return this.inner.createMany?.(values.map(first), selection) ?? Promise.reject(new Error('no createMany'))
+	}
+
+	upsert(given: Upsert, selection: Selection) {
+		const all = { ...given, values: first(given.values) }
+		return this.inner.upsert?.(all, selection) ?? Promise.reject(new Error('no upsert'))
+	}
+
+	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
+		return super.transaction((inner) => work(new Beginning(inner)))
+	}
+}
+
+function first(values: Values): Values {
+	return { ...values, version: 1 }
 }
 
 /** A store with a server, to which sequences are sent. */
@@ -85,13 +110,22 @@ export class Player {
 						? this.#nth(location.replace(/^.*\//, ''))
 						: location,
 			},
-			body: body.length === 0 ? '' : this.#same(JSON.parse(withoutReference(text()))),
+			body: body.length === 0 ? '' : this.#same(JSON.parse(withoutReference(this.#withoutIds(step, text())))),
 		}
 	}
 
+	/** Of several that are deleted, the one that can't be is named by its id. */
+	#withoutIds({ method }: Step, text: string): string {
+		if (method !== 'DELETE') return text
+		return text.replace(/(?<="(?:error|field)":")\d+(?=[:"])/g, (id) => this.#nth(id))
+	}
+
+	/** A record of a list, which has no `Location`, is numbered where it is seen first. */
 	#nth(id: unknown): string {
-		const at = this.#ids.indexOf(String(id))
-		return at === -1 ? `unknown ${id}` : `record ${at}`
+		const text = String(id)
+		const at = this.#ids.indexOf(text)
+		if (at !== -1) return `record ${at}`
+		return text.startsWith('90000000') ? text : `record ${this.#ids.push(text) - 1}`
 	}
 
 	/** The same value with record numbers for ids, and only the presence of a cursor. */
@@ -101,6 +135,8 @@ export class Player {
 		return Object.fromEntries(
 			Object.entries(value).map(([name, own]) => {
 				if ((name === 'id' || name === 'parent') && typeof own === 'number') return [name, this.#nth(own)]
+				if (name === 'data' && Array.isArray(own))
+					return [name, own.map((one) => (typeof one === 'number' ? this.#nth(one) : this.#same(one)))]
 				if (name === 'next' && typeof own === 'string') return [name, 'a cursor']
 				if (name === 'requestId') return [name, 'one of its own']
 				return [name, this.#same(own)]
@@ -111,10 +147,19 @@ export class Player {
 
 /** SQLite doesn't report which reference is broken. */
 function withoutReference(text: string): string {
-	return text.replace(
-		'"parent refers to a record that does not exist","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"refers to a record that does not exist"}]',
-		'"Conflicts with existing records","code":"conflict"',
-	)
+	const message = 'refers to a record that does not exist'
+	const told = 'Conflicts with existing records'
+	return text
+		.replace(
+			`"parent ${message}","code":"conflict","details":[{"field":"parent","code":"foreign_key","message":"${message}"}]`,
+			`"${told}","code":"conflict"`,
+		)
+		.replace(
+			new RegExp(
+				`"(\\d+)\\.parent ${message}","code":"conflict","details":\\[{"field":"\\1.parent","code":"foreign_key","message":"${message}"}\\]`,
+			),
+			`"$1: ${told}","code":"conflict","details":[{"field":"$1","code":"conflict","message":"${told}"}]`,
+		)
 }
 
 function nextOf({ headers }: InjectedReply): string | undefined {

@@ -1,15 +1,29 @@
 /** The same requests get the same answers, whatever the store. Run short by the `.test.ts`, long by the `.long.ts`. */
 import { deepStrictEqual, ok } from 'node:assert/strict'
 import fc from 'fast-check'
+import type { CrudOptions } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type Step, sequence } from './any-request.ts'
 import { PARTS, partSequence, serveParts } from './parts.ts'
 import { Player, type Told } from './play.ts'
 import { openStores, type Store, type TableKind, THINGS } from './stores.ts'
-import { serve } from './things.ts'
+import { OPTIONS, serve } from './things.ts'
+
+const WITH_LISTS: CrudOptions = {
+	...OPTIONS,
+	allow: [...(OPTIONS.allow ?? []), 'createMany', 'updateMany', 'removeMany', 'upsert'],
+	upsertOn: ['code'],
+}
 
 export function sameAnswers(prefix: string, numRuns: number): void {
-	same('CrudHandler over all stores', prefix, numRuns, THINGS, sequence, (store) => new Player(store, serve))
+	same(
+		'CrudHandler over all stores',
+		prefix,
+		numRuns,
+		THINGS,
+		sequence,
+		(store) => new Player(store, (model) => serve(model, WITH_LISTS)),
+	)
 }
 
 /** Each record's id is the same in all stores, so `Location` and everything else is compared as it is. */
