@@ -60,7 +60,8 @@ class Articles extends CrudHandler {
 			filterable: ['authorId', 'published', 'topic', 'title'],
 			sortable: ['id', 'published', 'title'],
 			searchable: ['title', 'body'],
-			allow: ['list', 'read', 'create', 'update', 'remove'],
+			allow: ['list', 'read', 'create', 'update', 'remove', 'totals'],
+			totals: { by: ['topic', 'published', 'author.name'] },
 			version: 'version', // two who change an article at a time don't overwrite each other
 			rules: {
 				topic: [{ pattern: /^[a-z]+$/ }],
@@ -82,9 +83,9 @@ class Comments extends CrudHandler {
 			columns: 'camelCase',
 			visible: ['id', 'articleId', 'name', 'text', 'written'],
 			creatable: ['articleId', 'text'],
-			filterable: ['articleId', 'name', 'written'],
+			filterable: ['id', 'articleId', 'name', 'written'],
 			sortable: ['id', 'written'],
-			allow: ['list', 'read', 'create', 'remove'],
+			allow: ['list', 'read', 'create', 'remove', 'removeMany'], // spam comes in numbers
 			rules: { text: [{ min: 1 }] },
 		})
 	}

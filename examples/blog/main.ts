@@ -17,6 +17,7 @@ import { acl, Tokens } from './keys.ts'
 const ROUTES = `
   GET     /blog/api                 how much there is
   GET     /blog/api/articles        ?topic= &author.name= &search= &sort= &fields= &include=author,comments &limit= &count=exact
+  GET     /blog/api/articles/totals?by=topic   also by=published:month, author.name; &count=exact &sort=-count
   GET     /blog/api/articles/<id>   ?fields= &include=author,comments
   POST    /blog/api/articles        editor: authorId, topic, title, body, tags
   PATCH   /blog/api/articles/<id>   editor: topic, title, body, tags
@@ -31,6 +32,7 @@ const ROUTES = `
   GET     /blog/api/comments        ?articleId= &sort= &limit= &offset=
   POST    /blog/api/comments        reader: articleId, text
   DELETE  /blog/api/comments/<id>   editor
+  DELETE  /blog/api/comments        editor: ?id[in]= &name= &written[lt]=
 `
 
 async function start(): Promise<void> {
