@@ -1,13 +1,13 @@
 /**
- * The conditions of a list, besides comparisons (`comparison.ts`): filters, conditions on related records, and `search`.
+ * The conditions of a list, besides comparisons (`filter-comparison.ts`): filters, conditions on related records, and `search`.
  * Called by `list-query.ts`.
  */
 
 import { isPlain } from '../base/options.ts'
 import type { Comparison, Condition } from '../models/model.ts'
 import { badQuery, unknownName } from './bad-query.ts'
-import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './comparison.ts'
 import type { CrudField, FieldMap } from './fields.ts'
+import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './filter-comparison.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */

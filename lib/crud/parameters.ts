@@ -2,8 +2,8 @@
 
 import type { Order } from '../models/model.ts'
 import { badQuery, unknownName } from './bad-query.ts'
-import type { TermCounter } from './comparison.ts'
 import type { CrudField, FieldMap } from './fields.ts'
+import type { TermCounter } from './filter-comparison.ts'
 import type { CrudPlan } from './plan.ts'
 
 const WHOLE = /^(?:0|[1-9]\d*)$/

@@ -1,7 +1,7 @@
 /**
  * Conditional requests for records (RFC 9110 §13): `If-Match` and `If-None-Match`, evaluated before a change or after a
  * read. A single `If-Match` tag is left to the model, which compares it as part of the change (`models/sql/writes.ts`).
- * `reply/etag.ts` parses and compares the tags.
+ * `reply/etag.ts` parses and compares the tags, and `answers.ts` sends them.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRestError, RestError } from '../base/error.ts'

@@ -10,8 +10,8 @@ import { ModelError } from '../../models/model-error.ts'
 import { invalid } from '../../validate/problem.ts'
 import { type CrudRecord, recordOf, stripped } from '../answers.ts'
 import { changed, newRecord, translateWriteErrors } from '../changes.ts'
-import { allOf } from '../comparison.ts'
 import type { CrudField } from '../fields.ts'
+import { allOf } from '../filter-comparison.ts'
 import type { CrudPlan } from '../plan.ts'
 import { idsOf } from '../relations/records.ts'
 import { both, refuseLeaving, type Scope } from '../scope.ts'
@@ -23,7 +23,7 @@ import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts
 import { checkedEach, listOf, refuseTags } from './lists.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
-import { type UpsertOn, upsertOnOf } from './upsert-on.ts'
+import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

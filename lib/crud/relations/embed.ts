@@ -1,7 +1,7 @@
 /** Makes selections with related records, for models that write those into each record's JSON themselves. */
 import type { Condition, Related, Selection } from '../../models/model.ts'
-import { allOf } from '../comparison.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
+import { allOf } from '../filter-comparison.ts'
 import type { CrudPlan, RelationLink } from '../plan.ts'
 import type { Include } from './include.ts'
 import type { Scoping } from './scoping.ts'

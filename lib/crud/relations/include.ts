@@ -4,9 +4,9 @@
  */
 import type { Condition, Order, Selection } from '../../models/model.ts'
 import { badQuery, unknownName } from '../bad-query.ts'
-import type { TermCounter } from '../comparison.ts'
 import { stampOf } from '../cursor.ts'
 import { filterCondition, outermost } from '../filter.ts'
+import type { TermCounter } from '../filter-comparison.ts'
 import { countOf, names, orderOf, wholeNumber } from '../parameters.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 

@@ -1,7 +1,7 @@
 /** Limits a query to what the client may see of related records, by the access rules and scopes of their handlers. */
 import type { Condition, Order } from '../../models/model.ts'
 import { badQuery } from '../bad-query.ts'
-import { allOf } from '../comparison.ts'
+import { allOf } from '../filter-comparison.ts'
 import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
 import type { Scope } from '../scope.ts'
 import { Sessions } from '../session.ts'

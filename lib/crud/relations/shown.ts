@@ -5,8 +5,8 @@
  */
 import { attached } from '../../base/attached.ts'
 import { keyNames } from '../../models/key.ts'
-import { operatorsOf } from '../comparison.ts'
 import type { CrudField } from '../fields.ts'
+import { operatorsOf } from '../filter-comparison.ts'
 import { shownKey } from '../id-schema.ts'
 import type { CrudOperation } from '../options.ts'
 import type { CrudPlan, Relation } from '../plan.ts'

@@ -2,7 +2,7 @@
 import type { Comparison, Field, Total, TotalsCondition } from '../../models/model.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { badQuery, badValue, unknownName } from '../bad-query.ts'
-import type { TermCounter } from '../comparison.ts'
+import type { TermCounter } from '../filter-comparison.ts'
 import { operandFromJson } from '../value-from-json.ts'
 
 /** A total that is asked for: `sum.amount`. */
