@@ -15,13 +15,29 @@ const PAGES: readonly Shown[] = [
 	// With its comments, and the name of its author.
 	{ name: 'record', path: '/blog/api/articles/85', named: 'Birgit Hansen', height: 1_060 },
 	{
-		...{ name: 'choice', path: '/blog/api/articles?limit=3', named: 'Ines Carvalho', height: 1_080 },
+		...{
+			name: 'choice',
+			path: '/blog/api/articles?limit=3',
+			named: 'Ines Carvalho',
+			height: 1_080,
+			isWide: true,
+		},
 		async act(page) {
 			await page.getByText('Add to the articles').click()
 			const author = page.getByRole('combobox', { name: 'authorId' })
 			await author.pressSequentially('an')
 			await page.locator('li[role=option]').first().waitFor()
 			for (let at = 0; at < 3; at++) await author.press('ArrowDown')
+		},
+	},
+	{
+		...{ name: 'totals', path: '/blog/api/articles/totals?by=topic&count=exact&sort=-count', height: 700 },
+		isWide: true,
+	},
+	{
+		...{ name: 'selected', path: '/blog/api/comments?limit=6', height: 640, isWide: true },
+		async act(page) {
+			for (const at of [1, 3]) await page.getByRole('checkbox').nth(at).check()
 		},
 	},
 	{ name: 'map', path: '/' },
@@ -38,7 +54,9 @@ interface Shown {
 	readonly named?: string
 	/** For wide screens. */
 	readonly height?: number
-	/** What is done on the page, which is only shown wide then. */
+	/** Whether it is shown on wide screens only. */
+	readonly isWide?: boolean
+	/** What is done on the page. */
 	act?(page: Page): Promise<void>
 }
 
@@ -70,8 +88,8 @@ async function take(browser: Browser, { url, token }: BlogSite, look: Look): Pro
 	await page.getByLabel('Token').fill(token)
 	await page.getByRole('button', { name: 'Use token' }).click()
 	await page.getByText('as ruth').waitFor()
-	for (const { name, path, named, height: own, act } of PAGES) {
-		if (act !== undefined && width < 1_000) continue
+	for (const { name, path, named, height: own, isWide, act } of PAGES) {
+		if (isWide === true && width < 1_000) continue
 		await page.setViewportSize({ width, height: width < 1_000 ? height : (own ?? height) })
 		if (path !== '/') {
 			await page.evaluate(
