@@ -235,6 +235,41 @@ if (here.includes('pg'))
 				assert.is(await tasks(), before)
 			}))
 
+		test('an upsert creates and changes only what its policies allow', () =>
+			undone(async () => {
+				const allow = [...TODOS.allow, 'upsert'] as const
+				const options = { ...TODOS, allow, upsertOn: ['task'], version: 'revision' } satisfies CrudOptions
+				const { said } = served({ todo: new Guarded(model('todos'), options) })
+				const put = (user: string, body: unknown) => said('PUT /todo?on=task', by(user, body))
+				const rows = async () => {
+					const { rows } = await pool.query(
+						`select task, user_id = '${ADA}' as hers from todos order by task`,
+					)
+					return rows.map(({ task, hers }) => `${task} ${hers ? 'ada' : 'bob'}`).join()
+				}
+				assert.match(await put('ada', { task: 'dig' }), /^200 .*"dig"/)
+				assert.match(
+					await put('ada', [{ task: 'weed', user_id: ADA }, { task: 'rake' }]),
+					/^200 .*"id":1,"task":"weed"/,
+				)
+				const before = await rows()
+				assert.is(before, 'dig ada,rake ada,reap bob,sow ada,weed ada')
+				for (const body of [{ task: 'weed' }, { task: 'weed', user_id: BOB }]) {
+					const told = await put('bob', body)
+					assert.match(told, /^40[39] /, told)
+					assert.not.match(told, 'ada')
+				}
+				assert.match(await put('bob', { task: 'hoe', user_id: ADA }), /^403 /)
+				assert.match(
+					await put('bob', [
+						{ task: 'hoe', user_id: BOB },
+						{ task: 'sow', user_id: BOB },
+					]),
+					/^40[39] /,
+				)
+				assert.is(await rows(), before)
+			}))
+
 		test('seen, but not to be changed by a policy: 403', () =>
 			undone(async () => {
 				const profile = new Guarded(model('profiles'), {
