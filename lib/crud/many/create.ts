@@ -2,7 +2,6 @@
  * `createMany`: a list of records in the body of POST. Each is checked as the body of a single create, with the same scope,
  * and all are stored in one transaction. Called by `operations.ts`, and by the handler's method.
  */
-import { RestError } from '../../base/error.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Created, Model, Selection, Values } from '../../models/model.ts'
@@ -14,9 +13,9 @@ import { relatedAccess } from '../relations/access.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
 import { modelOf, resolveScope, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
-import { type CrudView, FACTS, STATE } from '../view.ts'
+import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf } from './lists.ts'
+import { checkedEach, listOf, refuseInclude } from './lists.ts'
 import { placed, placedByModel } from './places.ts'
 import { together } from './together.ts'
 
@@ -31,8 +30,7 @@ export async function createMany(view: CrudView, bodies: BodyReader): Promise<un
 	const { plan, overridden, handler } = view[FACTS]
 	// Whoever may create one was let through by the mount.
 	if (plan.allow.has('create')) await checkAccess(view, handler, exchange)
-	if (view[STATE].include.length > 0)
-		throw new RestError('bad_request', 'include is for one record: read the new records to include more')
+	refuseInclude(view)
 	const scope = await resolveScope(view, 'create')
 	const records = await checkedEach(plan, exchange, (body) =>
 		bodies.read({ plan, kind: 'create', isText: false, body, scope, id: undefined }),

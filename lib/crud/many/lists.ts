@@ -10,7 +10,7 @@ import type { Detail } from '../../wire/codes.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { CrudRecord, stripRecords } from '../answers.ts'
 import type { CrudPlan } from '../plan.ts'
-import { type CrudView, FACTS } from '../view.ts'
+import { type CrudView, FACTS, STATE } from '../view.ts'
 import { placed } from './places.ts'
 
 /**
@@ -46,6 +46,12 @@ export async function checkedEach<T>(
 	}
 	if (problems.length > 0) throw invalid(problems)
 	return records
+}
+
+/** @throws RestError `bad_request` */
+export function refuseInclude(view: CrudView): void {
+	if (view[STATE].include.length > 0)
+		throw new RestError('bad_request', 'include is for one record: read the records to include more')
 }
 
 /**

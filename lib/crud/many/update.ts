@@ -2,7 +2,6 @@
  * `updateMany`: a list of records with their ids in the body of PATCH. Each is changed as by a single update, with the same
  * scope, and all in one transaction. Called by `operations.ts`, and by the handler's method.
  */
-import { RestError } from '../../base/error.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes } from '../../models/model.ts'
 import { invalid } from '../../validate/problem.ts'
@@ -13,7 +12,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf, refuseTags } from './lists.ts'
+import { checkedEach, listOf, refuseInclude, refuseTags } from './lists.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 
@@ -34,8 +33,7 @@ type Given = Readonly<Record<string, unknown>>
 export async function updateMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'updateMany')
 	const { plan, overridden } = view[FACTS]
-	if (view[STATE].include.length > 0)
-		throw new RestError('bad_request', 'include is for one record: read the records to include more')
+	refuseInclude(view)
 	refuseTags(exchange)
 	const scope = await resolveScope(view, 'update')
 	const changes = await checkedEach(plan, exchange, async (body): Promise<Change> => {

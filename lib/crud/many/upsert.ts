@@ -3,7 +3,6 @@
  * unique fields. Scope and writable fields are those of both, create and update, as the client doesn't know which it will
  * be. Called by `operations.ts`, and by the handler's method.
  */
-import { RestError } from '../../base/error.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Condition, Model, Upserted, Values } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
@@ -18,9 +17,9 @@ import { both, refuseLeaving, type Scope } from '../scope.ts'
 import { touched } from '../stamps.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
-import { type CrudView, FACTS, STATE } from '../view.ts'
+import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf, refuseTags } from './lists.ts'
+import { checkedEach, listOf, refuseInclude, refuseTags } from './lists.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
@@ -45,8 +44,7 @@ interface Asked extends Upsertable {
 export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'upsert')
 	const { plan, overridden } = view[FACTS]
-	if (view[STATE].include.length > 0)
-		throw new RestError('bad_request', 'include is for one record: read the records to include more')
+	refuseInclude(view)
 	refuseTags(exchange)
 	const scope = await scopeOf(view)
 	const on = upsertOnOf(plan, exchange, scope)

@@ -48,6 +48,10 @@ export function havingCondition(
 		return comparisons(value, total, operandField(found), count, at)
 	})
 	if (terms.length === 0) count.add(place)
+	return allOf(terms)
+}
+
+function allOf(terms: readonly TotalsCondition[]): TotalsCondition {
 	const [only] = terms
 	return terms.length === 1 && only !== undefined ? only : { op: 'and', terms }
 }
@@ -65,8 +69,7 @@ function comparisons(
 	if (entries.length === 0 || Array.isArray(given))
 		throw badQuery(place, 'required', 'needs an operator, such as {"gte":3}')
 	const terms = entries.map(([op, value]) => comparison(op, value, total, field, count, `${place}.${op}`))
-	const [only] = terms
-	return terms.length === 1 && only !== undefined ? only : { op: 'and', terms }
+	return allOf(terms)
 }
 
 function comparison(
