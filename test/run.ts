@@ -1,7 +1,7 @@
 /**
  * `npm test`: all quick suites, in six processes at once, so that some use the cores while others wait for databases and
  * for programs they have started. `npm run test:long`: the long trials, in five: those of the packed package and of
- * examples, those of CRUD, those of databases, those that stop servers and fill them, and the others; then the soak. Prints what each
+ * examples, those that stop servers and fill them, those of CRUD, those of databases, and the others; then the soak. Prints what each
  * process says when it has ended, and the totals of all as uvu does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -22,9 +22,9 @@ const QUICK = processes('test', [
 ])
 const LONG = processes('long', [
 	'behaviour/(?:observability|runtimes)/|docs/|examples/|package/', // they share a tarball
+	'behaviour/(?:faults|http)/|crud/over/(?:naughty|too-large|totals)|routing/', // half of them wait, half compute
 	'crud/',
 	'cache/redis/|models/',
-	'behaviour/(?:faults|http)/|routing/',
 	'(?!bench/)',
 ])
 /** The soak, now all that is left, measures how late event loops are: it runs when the others have ended. */

@@ -74,8 +74,17 @@ for (const one of cases) {
 			harm('one of its processes -9, so that it recovers', async (rows) => {
 				const sessions = "pg_stat_activity where application_name like 'faults_related_%'"
 				const found = await rows(`select pid from ${sessions} order by random() limit 1`).catch(() => [])
-				for (const [pid] of found) process.kill(Number(pid), 'SIGKILL')
+				for (const [pid] of found) killIfThere(Number(pid))
 			}),
 		)
 	if (one.name === 'MariaDB' && isMariadbHere) killed(one, ownMariadb, () => {})
+}
+
+/** The connection may have ended since its process was found. */
+function killIfThere(pid: number): void {
+	try {
+		process.kill(pid, 'SIGKILL')
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+	}
 }
