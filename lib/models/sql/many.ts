@@ -128,6 +128,8 @@ const MAX_ATTEMPTS = 100
 const MAX_PAUSE: Milliseconds = 20
 /** How often if the conflict is by no fields that the database names, as in an index on an expression. */
 const MAX_UNNAMED = 10
+/** How long it begins again after a deadlock or a lock that it didn't get: that may itself have taken seconds. */
+const MAX_BUSY: Milliseconds = 5_000
 
 export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 	checkUpsert(to.subject, given)
@@ -135,6 +137,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 	if (dialect.isInserted !== undefined && Object.keys(given.changes).length > 0)
 		return upsertAtOnce(to, given)
 	let unexplained = 0
+	const begun = performance.now()
 	for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 		try {
 			const done = await changeOrCreate(to, given, attempt > 0)
@@ -146,6 +149,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 		} catch (error) {
 			// After a deadlock, a transaction is over: only its caller can begin again.
 			if (to.isInTransaction || !(error instanceof ModelError) || error.kind !== 'busy') throw error
+			if (performance.now() - begun > MAX_BUSY) throw error
 		}
 		await setTimeout(Math.random() * Math.min(attempt, MAX_PAUSE))
 	}
@@ -193,11 +197,13 @@ async function changeOrCreate(
 	const locks = isRepeated && isInTransaction && subject.dialect.readsSnapshots === true
 	const id = await findId(to, given, where, locks)
 	const target = to.within(runner)
+	// A snapshot of this transaction doesn't have what was committed since.
+	const read = locks ? (target.lock ?? target.read) : target.read
 	if (id !== undefined) {
 		const guard = { where: sameAs(given, where), version: undefined }
 		const changed =
 			Object.keys(changes).length === 0
-				? await target.read(id, selection, guard.where)
+				? await read.call(target, id, selection, guard.where)
 				: await target.update(id, changes, selection, guard)
 		return typeof changed === 'object' ? { ...changed, id, isNew: false } : undefined
 	}

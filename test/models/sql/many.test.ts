@@ -1,4 +1,5 @@
 /** Several records at once, and upserts, in SQL databases: which statements are sent, and which constraints are found. */
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Model, Values } from '../../../lib/models/model.ts'
@@ -299,6 +300,20 @@ if (hasMariadb) {
 			assert.equal([error.kind, error.fields], ['unique', ['n']])
 			const [rows] = await pool.query(`select slug, n from ${name}`)
 			assert.equal(JSON.stringify(rows), '[{"slug":"a","n":1}]')
+		})
+
+		test('without changes, in a transaction, it finds what was committed meanwhile', async () => {
+			const model = await open('id int primary key auto_increment, slug varchar(99) unique')
+			const put = async (on: Model) =>
+				on.upsert?.({ values: { slug: 'a' }, on: ['slug'], changes: {}, where: undefined }, ID)
+			const first = model.transaction(async (inner) => {
+				const made = await put(inner)
+				await setTimeout(300)
+				return made
+			})
+			await setTimeout(100)
+			const second = await model.transaction(put)
+			assert.equal([second?.id, second?.isNew], [(await first)?.id, false])
 		})
 
 		test('races on a key', async () => {
