@@ -26,7 +26,8 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		skipsSilently: true,
 		takesChanges: `select 1 where current_setting('transaction_read_only') = 'off'`,
 		insertNothing: ' default values',
-		rows: { maxValues: 65_535, hasDefaults: true, write: writeRows },
+		// postgres.js takes fewer than 65,534 values.
+		rows: { maxValues: 65_533, hasDefaults: true, write: writeRows },
 		// 0 in a new row. A row that `on conflict` updates was locked by the same transaction before.
 		...(upserts ? { isInserted: `(${ALIAS}.xmax = 0)::int::text` } : {}),
 		quote: ansiQuoted,
