@@ -61,7 +61,11 @@ async function checkAnswers(url: string): Promise<void> {
 		Array.from({ length: 20 }, (_, at) => asked(`${url}/note`, 'POST', { text: `n${at}` })),
 	)
 	assert.equal(new Set(made.map(([status]) => status)), new Set([201]))
-	assert.equal(await asked(`${url}/note?text[contains]=n1&limit=1&sort=text`), [200, [{ id: 3, text: 'n1' }]])
+	// Twenty at once have their ids in any order.
+	assert.equal(await asked(`${url}/note?text[contains]=n1&limit=1&sort=text&fields=text`), [
+		200,
+		[{ text: 'n1' }],
+	])
 	assert.equal(await asked(`${url}/note/1`, 'DELETE'), [200, { id: 1, text: 'three' }])
 	assert.equal(await asked(`${url}/note/1`), [404, 'not_found'])
 	const once = await Promise.all([1, 2, 3].map(() => asked(`${url}/once/key`)))
