@@ -107,8 +107,8 @@ export function dataProvider(
 	{ HttpError, version, keys = {}, relations = {}, ...options }: Options,
 ) {
 	const resources: Resources = { keys, relations }
-	/** Those whose handlers don't allow lists. */
-	const oneByOne = new Set<string>()
+	/** The lists that handlers don't allow: `updateMany articles`. */
+	const refused = new Set<string>()
 	function clientOf(resource: string): [client: Client, key: Key] {
 		const key = ownOf(keys, resource)
 		return [new CrudClient(resource, endpoint, key === undefined ? options : { ...options, key }), key]
@@ -133,20 +133,21 @@ export function dataProvider(
 	}
 	/** In one request for each hundred, all or none of them; where the handler doesn't allow lists, one by one. */
 	function changeMany(
+		operation: 'updateMany' | 'removeMany',
 		resource: string,
 		ids: readonly Identifier[],
 		together: (client: Client, key: Key, some: readonly Identifier[]) => Promise<unknown>,
 		alone: (client: Client, key: Key, id: Identifier) => Promise<unknown>,
 	) {
 		return ask<{ data: Identifier[] }>(resource, undefined, async (client, key) => {
-			if (!oneByOne.has(resource))
+			if (!refused.has(`${operation} ${resource}`))
 				try {
 					for (let at = 0; at < ids.length; at += MOST_VALUES)
 						await together(client, key, ids.slice(at, at + MOST_VALUES))
 					return { data: [...ids] }
 				} catch (error) {
 					if (!(error instanceof ApiError) || error.status !== METHOD_NOT_ALLOWED) throw error
-					oneByOne.add(resource)
+					refused.add(`${operation} ${resource}`)
 				}
 			return each(ids, (id) => alone(client, key, id))
 		})
@@ -194,6 +195,7 @@ export function dataProvider(
 			})),
 		updateMany: (resource: string, { ids, data, ...call }: OfMany & Writing) =>
 			changeMany(
+				'updateMany',
 				resource,
 				ids,
 				(client, key, some) => {
@@ -208,6 +210,7 @@ export function dataProvider(
 			})),
 		deleteMany: (resource: string, { ids, ...call }: OfMany) =>
 			changeMany(
+				'removeMany',
 				resource,
 				ids,
 				(client, key, some) => client.removeMany(amongst(some, key), optionsOf(call)),

@@ -73,22 +73,21 @@ describe('examples/react-admin: a key of several fields', (test) => {
 			tagHandlers(['updateMany', 'removeMany']),
 		))
 
-	test('where it does not, that is tried once, and then they are changed one by one', () =>
+	test('the one that it does not is tried once, and then they are changed one by one', () =>
 		atDesk(
 			async ({ provider, asked }) => {
 				const ids = ['7,herb', '7,tree']
 				await provider.updateMany('tags', { ids, data: { note: 'new' } })
+				await provider.updateMany('tags', { ids, data: { note: 'newer' } })
 				await provider.deleteMany('tags', { ids })
-				assert.equal(
-					asked.map(({ method, url }) => `${method} ${url}`),
-					[
-						'PATCH /api/tags?fields=article,tag',
-						...['PATCH', 'DELETE'].flatMap((method) => ids.map((id) => `${method} /api/tags/${id}`)),
-					],
-				)
+				const each = ids.map((id) => `PATCH /api/tags/${id}`)
+				const [list, ...others] = asked.map(({ method, url }) => `${method} ${url}`)
+				assert.is(list, 'PATCH /api/tags?fields=article,tag')
+				assert.equal(others.slice(0, -1), [...each, ...each])
+				assert.match(others.at(-1) ?? '', /^DELETE \/api\/tags\?/)
 			},
 			{ keys: { tags: ['article', 'tag'] } },
-			tagHandlers(),
+			tagHandlers(['removeMany']),
 		))
 })
 

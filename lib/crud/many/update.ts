@@ -106,10 +106,8 @@ async function changeAll(
 	scope: Scope,
 	changes: readonly Change[],
 ): Promise<readonly unknown[]> {
-	const isBefore = orderOf(view[FACTS].plan)
-	const order = [...changes.entries()].sort(([, a], [, b]) =>
-		isBefore(a.id, b.id) ? -1 : Number(isBefore(b.id, a.id)),
-	)
+	const compare = orderOf(view[FACTS].plan)
+	const order = [...changes.entries()].sort(([, a], [, b]) => compare(a.id, b.id))
 	const state = Object.isFrozen(view[STATE]) ? beginState(view, view[STATE]) : view[STATE]
 	return together(view, async () => {
 		const answers: unknown[] = []
@@ -127,10 +125,10 @@ async function changeAll(
 	})
 }
 
-function orderOf({ keys }: CrudPlan): (a: string, b: string) => boolean {
+function orderOf({ keys }: CrudPlan): (a: string, b: string) => number {
 	const type = keys.length === 1 ? keys[0]?.field.type : undefined
 	const isNumber = type === 'integer' || type === 'bigint'
-	return isNumber ? (a, b) => BigInt(a) < BigInt(b) : (a, b) => a < b
+	return isNumber ? (a, b) => Number(BigInt(a) - BigInt(b)) : (a, b) => (a < b ? -1 : Number(a > b))
 }
 
 /** By the overridden `update()`, so that a list can't get around it. */

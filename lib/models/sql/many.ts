@@ -158,10 +158,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 
 /** @throws TypeError if `on` isn't unique; ModelError `not_null` if a value is missing there */
 function checkUpsert({ table, keys }: Subject, { on, values, changes }: Upsert): void {
-	const isUnique = table.uniques?.some(
-		(names) => names.length === on.length && names.every((name) => on.includes(name)),
-	)
-	if (isUnique !== true)
+	if (table.uniques?.some((names) => isSame(names, on)) !== true)
 		throw new TypeError(`${table.name}: ${on.join(', ')} isn't unique, so it can't be upserted on`)
 	for (const name of on) if (!isGiven(values[name])) throw new ModelError('not_null', [name])
 	const fixed = [...on, ...keys.map(({ name }) => name)].find((name) => Object.hasOwn(changes, name))
@@ -197,9 +194,9 @@ async function changeOrCreate(
 	const locks = isRepeated && isInTransaction && subject.dialect.readsSnapshots === true
 	const id = await findId(to, given, where, locks)
 	const target = to.within(runner)
-	// A snapshot of this transaction doesn't have what was committed since.
-	const read = locks ? (target.lock ?? target.read) : target.read
 	if (id !== undefined) {
+		// A snapshot of this transaction doesn't have what was committed since.
+		const read = locks ? (target.lock ?? target.read) : target.read
 		const guard = { where: sameAs(given, where), version: undefined }
 		const changed =
 			Object.keys(changes).length === 0
