@@ -74,12 +74,14 @@ export async function transaction<
 	const run = async (within: Within): Promise<T> => {
 		const inner: CrudTransaction = { depth, of: (model) => within.of(model) }
 		const leaves: (() => void)[] = []
+		let worked: Promise<unknown> = Promise.resolve()
 		try {
 			signal?.throwIfAborted()
 			const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
 			// The same models and handlers, and the connection as the caller has declared it.
-			const worked = Promise.resolve(work(things as unknown as Of, within.connection as Connection))
-			const result = await untilOver(worked, exchange)
+			const working = Promise.resolve(work(things as unknown as Of, within.connection as Connection))
+			worked = working
+			const result = await untilOver(working, exchange)
 			await untilOver(Promise.resolve(exchange?.pendingChecks()), exchange)
 			if (exchange?.failure !== undefined) throw new RolledBack(result)
 			return result
@@ -87,7 +89,11 @@ export async function transaction<
 			ofWork = { error: rolledBack(error) }
 			throw error
 		} finally {
-			for (const leave of leaves) leave()
+			const leave = () => {
+				for (const one of leaves) one()
+			}
+			// When the request is over, `work` may go on: until its end, its statements are refused, not committed.
+			void worked.then(leave, leave)
 		}
 	}
 	try {

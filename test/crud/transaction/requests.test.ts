@@ -164,27 +164,29 @@ for (const { name, open } of kinds) {
 			assert.match(text, /^200 .*"data":\[\{"note":"a","items":\{"data":\[\{"product":"sage"\}\]/)
 		})
 
-		test('a request that times out rolls back, gives its connection back, and later statements fail', async () => {
-			let late: Promise<unknown> | undefined
-			class Own extends Orders {
-				async post_slow() {
-					return transaction([this], async ([orders]) => {
-						await orders.create({ note: 'lost' })
-						await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
-						// After the rollback.
-						await until(async () => (await desk.orders.count(undefined)) === 0, 'rolled back')
-						late = orders.create<Promise<unknown>>({ note: 'late' })
-						await late
-					})
+		for (const by of ['a member', 'this'])
+			test(`a request that times out rolls back, and later statements by ${by} fail`, async () => {
+				let late: Promise<unknown> | undefined
+				class Own extends Orders {
+					async post_slow() {
+						return transaction([this], async ([member]) => {
+							const orders = by === 'this' ? this : member
+							await orders.create({ note: 'lost' })
+							await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
+							// After the rollback.
+							await until(async () => (await desk.orders.count(undefined)) === 0, 'rolled back')
+							late = orders.create<Promise<unknown>>({ note: 'late' })
+							await late
+						})
+					}
 				}
-			}
-			const { said } = asking({ order: new Own(desk.orders, OPTIONS) }, { handlerTimeoutSeconds: 1 })
-			assert.match(await said('POST /order/slow', { headers: { user: 'ada' } }), /^503 .*took too long/)
-			await until(() => late !== undefined, 'a late statement')
-			const error = await rejected(late ?? Promise.resolve())
-			assert.match(String(error), 'this transaction has ended')
-			assert.equal(await counts(), [0, 0])
-		})
+				const { said } = asking({ order: new Own(desk.orders, OPTIONS) }, { handlerTimeoutSeconds: 1 })
+				assert.match(await said('POST /order/slow', { headers: { user: 'ada' } }), /^503 .*took too long/)
+				await until(() => late !== undefined, 'a late statement')
+				const error = await rejected(late ?? Promise.resolve())
+				assert.match(String(error), 'this transaction has ended')
+				assert.equal(await counts(), [0, 0])
+			})
 
 		test('a client that disconnects rolls it back', async () => {
 			let isBegun = false
