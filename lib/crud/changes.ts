@@ -172,7 +172,7 @@ export async function changed<T extends Found | Absent>(
 	{ operation, scope, before, after, mayMove = false }: Change,
 	run: (into: Model) => Promise<T>,
 ): Promise<T> {
-	const { audit, transaction } = view[FACTS]
+	const { audit } = view[FACTS]
 	const model = await modelOf(view)
 	const checked = async (into: Model): Promise<T> => {
 		const done = await run(into)
@@ -183,9 +183,8 @@ export async function changed<T extends Found | Absent>(
 	}
 	const make = mayMove ? checked : run
 	if (audit !== undefined) {
-		const own = transaction === undefined ? audit : { ...audit, model: transaction.of(audit.model) }
 		const who = findExchange(view)?.user?.id
-		return audited({ model, audit: own, who, operation, before, after, where: scope.where }, make)
+		return audited({ model, audit, who, operation, before, after, where: scope.where }, make)
 	}
 	return mayMove ? model.transaction(make) : make(model)
 }

@@ -12,7 +12,7 @@ import type { DatabaseSession } from '../models/session.ts'
 import { databaseError } from './database-error.ts'
 import { relatedAccess } from './relations/access.ts'
 import { commonSession, inSession } from './session.ts'
-import { type CrudTransaction, type CrudView, FACTS } from './view.ts'
+import { type CrudFacts, type CrudTransaction, type CrudView, FACTS } from './view.ts'
 
 /** A `CrudHandler`, by the members that matter here: it imports this file. */
 type Handler = RestHandler & { readonly model: Model }
@@ -193,9 +193,14 @@ function enter(
 ): unknown {
 	const inner = transaction.of(model)
 	if (view === undefined) return inner
-	const { plan, ...facts } = view[FACTS]
-	// Not a copy: relations are only known after the mount.
-	const within = { ...facts, transaction, plan: Object.create(plan, { model: { value: inner } }) }
+	const { plan, audit, ...facts } = view[FACTS]
+	const within: CrudFacts = {
+		...facts,
+		transaction,
+		audit: audit && { ...audit, model: transaction.of(audit.model) },
+		// Not a copy: relations are only known after the mount.
+		plan: Object.create(plan, { model: { value: inner } }),
+	}
 	const properties = { [FACTS]: within, model: inner }
 	if (findExchange(view) !== undefined) leaves.push(enterItself(view, properties))
 	return Object.create(view, {

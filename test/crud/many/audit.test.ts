@@ -4,24 +4,30 @@ import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
+const maybe = <T extends string>(type: T) => ({ type, nullable: true }) as const
+
+function open() {
+	const notes = new MemoryModel('note', {
+		fields: { id: 'integer', text: 'text', stars: maybe('integer'), above: maybe('integer') },
+		key: 'id',
+		unique: [['text']],
+	})
+	const audit = new MemoryModel('audit', {
+		fields: {
+			...{ id: 'integer', who: maybe('text'), at: 'timestamp', operation: 'text', record: 'text' },
+			...{ before: maybe('text'), after: maybe('text') },
+		},
+		key: 'id',
+	})
+	return { notes, audit }
+}
+
 describe('an audit of many at once', (test) => {
 	test('has each change of a list, and none of a list that fails', async () => {
-		const notes = new MemoryModel('note', {
-			fields: { id: 'integer', text: 'text', stars: { type: 'integer', nullable: true } },
-			key: 'id',
-			unique: [['text']],
-		})
-		const maybe = <T extends string>(type: T) => ({ type, nullable: true }) as const
-		const audit = new MemoryModel('audit', {
-			fields: {
-				...{ id: 'integer', who: maybe('text'), at: 'timestamp', operation: 'text', record: 'text' },
-				...{ before: maybe('text'), after: maybe('text') },
-			},
-			key: 'id',
-		})
+		const { notes, audit } = open()
 		const handler = new CrudHandler(notes, {
 			...{
-				visible: 'all',
+				visible: ['id', 'text', 'stars'],
 				creatable: ['text', 'stars'],
 				updatable: ['text', 'stars'],
 				upsertOn: ['text'],
@@ -72,5 +78,22 @@ describe('an audit of many at once', (test) => {
 		])
 		assert.is((await ask('PUT /note?on=text', { body: { text: 'd', stars: 5 } })).status, 200)
 		assert.is(await count('upsert'), 4)
+	})
+
+	test('has a record and those that were created with it', async () => {
+		const { notes, audit } = open()
+		const options = { visible: 'all', creatable: ['text', 'above'], allow: ['create'], audit } as const
+		const below = new CrudHandler(notes, options)
+		const handler = new CrudHandler(notes, {
+			...options,
+			relations: { below: { to: below, by: 'above', many: true, writable: ['create'] } },
+		})
+		const { said } = asking({ note: handler, below })
+		const post = (text: string) =>
+			said('POST /note', { body: { text: 'a', below: [{ text: 'b' }, { text }] } })
+		assert.match(await post('a'), /^409/)
+		assert.equal([await notes.count(undefined), await audit.count(undefined)], [0, 0])
+		assert.match(await post('c'), /^201/)
+		assert.equal([await notes.count(undefined), await audit.count(undefined)], [3, 3])
 	})
 })

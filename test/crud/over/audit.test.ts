@@ -121,7 +121,8 @@ class Owned extends CrudHandler {
 		return transaction([this as Owned], async ([plants]) => {
 			await plants.create({ name: 'one' })
 			if (this.request.header('fail') !== undefined) return this.error('No', 409)
-			await plants.create({ name: 'two' })
+			await plants.createMany([{ name: 'two' }])
+			await this.upsert([{ name: 'three' }], ['name'])
 			return null
 		})
 	}
@@ -131,7 +132,7 @@ const OPTIONS: CrudOptions = {
 	visible: ['id', 'name', 'deleted', 'version'],
 	updatable: ['name', 'secret', 'owner'],
 	allow: ['list', 'read', 'create', 'update', 'replace', 'remove', 'restore'],
-	...{ softDelete: 'deleted', version: 'version' },
+	...{ softDelete: 'deleted', version: 'version', upsertOn: ['name'] },
 }
 
 for (const name of await storesHere()) {
@@ -265,7 +266,7 @@ for (const name of await storesHere()) {
 			assert.is((await ask('POST /plant/two')).status, 200)
 			assert.equal(
 				(await recorded()).map(({ after }) => after.name),
-				['one', 'two'],
+				['one', 'two', 'three'],
 			)
 		})
 
