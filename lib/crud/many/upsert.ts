@@ -40,6 +40,9 @@ interface Asked extends Upsertable {
 	readonly written: WrittenValues
 }
 
+/** The values that rules have added for a new record. An override's copy of the record has it as well. */
+const ADDED: unique symbol = Symbol('verbena.added')
+
 /** The request's `upsert`; its state has begun. */
 export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'upsert')
@@ -71,9 +74,15 @@ export async function upsertRecords(
 	const on = names.flatMap((name) => plan.fields.get(name) ?? [])
 	if (on.length !== names.length || on.length === 0)
 		throw new TypeError(`${plan.owner}.upsert() needs the names of unique fields`)
-	const records = given.map((one): Upsertable => {
-		const values = givenChanges(plan, 'upsert', one)
-		return { values, changes: changesIn(plan, on, values) }
+	const records = given.map((one: Given & { readonly [ADDED]?: Given }): Upsertable => {
+		const { [ADDED]: added = {} } = one
+		const sent = Object.entries(one).filter(
+			([name, value]) => !Object.hasOwn(added, name) || added[name] !== value,
+		)
+		return {
+			values: givenChanges(plan, 'upsert', one),
+			changes: changesIn(plan, on, givenChanges(plan, 'upsert', Object.fromEntries(sent))),
+		}
 	})
 	return upsertAll(view, { scope: await scopeOf(view), on, isMany: true }, records)
 }
@@ -102,9 +111,11 @@ async function readRecord(bodies: BodyReader, { plan, scope, on, isText, body }:
 	if (missing.length > 0)
 		throw invalid(missing.map(({ name }) => ({ field: name, code: 'required', message: 'is required' })))
 	// A rule's default is for new records.
-	const sent = Object.fromEntries(Object.entries(written).filter(([name]) => Object.hasOwn(body, name)))
+	const [sent, added] = [true, false].map((isSent) =>
+		Object.fromEntries(Object.entries(written).filter(([name]) => Object.hasOwn(body, name) === isSent)),
+	) as [WrittenValues, WrittenValues] // parts of one
 	return {
-		written,
+		written: { ...written, [ADDED]: added },
 		values: checkedChanges(plan, written),
 		changes: changesIn(plan, on.fields, checkedChanges(plan, sent)),
 	}

@@ -163,10 +163,20 @@ for (const name of await storesHere()) {
 
 		test('a default of the rules is for new records only', async () => {
 			const rules = { stock: ['integer', { default: 5 }] } as NonNullable<CrudOptions['rules']>
-			const put = putting(new CrudHandler(model, { ...OPTIONS, rules }))
-			assert.is(row((await put({ code: 'a', title: 'one' })).data).stock, 5)
-			await put({ code: 'a', title: 'one', stock: 9 })
-			assert.is(row((await put({ code: 'a', title: 'two' })).data).stock, 9)
+			class Own extends CrudHandler {
+				override async upsert(records: readonly CrudValues[], on: readonly string[]) {
+					const changed = records.map((one) => ({ ...one, title: one.title === 'low' ? 'LOW' : 'x' }))
+					return super.upsert(changed, on)
+				}
+			}
+			for (const [at, Handler] of [CrudHandler, Own].entries()) {
+				const put = putting(new Handler(model, { ...OPTIONS, rules }))
+				const code = `a${at}`
+				assert.is(row((await put({ code, title: 'one' })).data).stock, 5)
+				await put({ code, title: 'one', stock: 9 })
+				assert.is(row((await put({ code, title: 'two' })).data).stock, 9)
+				assert.is(row((await put({ code, title: 'low', stock: 5 })).data).stock, 5)
+			}
 		})
 
 		test('on is required, and one of upsertOn', async () => {
