@@ -2,7 +2,7 @@
  * `transaction`: several models or CRUD handlers in one transaction. A handler within it is a view of the same request,
  * whose plan has the model that the transaction gives for its own.
  */
-import { attached } from '../base/attached.ts'
+import { attach, attached, attachment } from '../base/attached.ts'
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { RestHandler } from '../handler/handler.ts'
@@ -98,7 +98,9 @@ export async function transaction<
 	}
 	try {
 		// One within another has its session.
-		return await begin(members, run, depth > 1 ? {} : session)
+		if (depth > 1) return await begin(members, run, {})
+		const own = members.flatMap(({ handler }) => (handler && findExchange(handler) && handler) ?? [])
+		return await inTurn(own, () => begin(members, run, session))
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned
 		if (ofWork?.error instanceof RestError) throw ofWork.error
@@ -182,6 +184,20 @@ function begin<T>(
 	return model.transaction((inner) =>
 		work({ connection: undefined, of: (one) => (one === first.model ? inner : one) }),
 	)
+}
+
+const TURN: unique symbol = Symbol('verbena.turn')
+
+/** Runs `work` after earlier transactions of the same views: their operations can only be in one. */
+function inTurn<T>(views: readonly object[], work: () => Promise<T>): Promise<T> {
+	const earlier = views.map((view) => attachment(view, TURN))
+	const result = Promise.all(earlier).then(work)
+	const ended = result.then(
+		() => {},
+		() => {},
+	)
+	for (const view of views) attach(view, TURN, ended)
+	return result
 }
 
 /** The model, or a handler's view, within the transaction. */

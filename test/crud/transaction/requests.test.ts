@@ -6,6 +6,7 @@ import {
 	type CrudValues,
 	type Model,
 	ModelError,
+	RestError,
 	RestHandler,
 	transaction,
 } from '../../../lib/index.ts'
@@ -188,6 +189,25 @@ for (const { name, open } of kinds) {
 				assert.equal(await counts(), [0, 0])
 			})
 
+		test('two at once: `this` is in one after the other', async () => {
+			class Own extends Orders {
+				async post_two() {
+					const made = (note: string) =>
+						transaction([this], async () => {
+							await this.create({ note })
+							await this.create({ note: `${note} 2` })
+							if (note === 'lost') throw new RestError('conflict')
+						})
+					const all = await Promise.allSettled([made('lost'), made('kept'), this.createMany([{ note: 'm' }])])
+					return all.map(({ status }) => status)
+				}
+			}
+			const { said } = asking({ order: new Own(desk.orders, OPTIONS) })
+			const text = await said('POST /order/two', { headers: { user: 'ada' } })
+			assert.is(text, ok(['rejected', 'fulfilled', 'fulfilled']))
+			assert.equal(await counts(), [3, 0])
+		})
+
 		test('a client that disconnects rolls it back', async () => {
 			let isBegun = false
 			let end: unknown
@@ -225,7 +245,19 @@ for (const { name, open } of kinds) {
 				const { id } = await inOrders.create({ note: 'a' })
 				await inItems.create({ order_id: Number(id), product: 'x' }, ID)
 			})
-			assert.equal(await counts(), [1, 1])
+			class Own extends CrudHandler {
+				override async create(values: CrudValues) {
+					return transaction([this], async ([inside]) => {
+						const made = await super.create.call(inside, values)
+						if (values.note === 'lost') throw new RestError('conflict')
+						return made
+					})
+				}
+			}
+			const own = new Own(desk.orders, OPTIONS)
+			assert.match(String(await rejected(own.create({ note: 'lost' }))), 'RestError: ')
+			await own.create({ note: 'kept' })
+			assert.equal(await counts(), [2, 1])
 			const wrong = transaction([orders], async () => {}, { request: orders })
 			assert.match(String(await rejected(wrong)), 'request must be the `this` of a request')
 		})
