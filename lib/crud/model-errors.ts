@@ -75,7 +75,7 @@ export function restErrorOf(
 				message,
 			)
 		case 'foreign_key':
-			if (operation === 'remove')
+			if (operation === 'remove' || operation === 'removeMany')
 				return new RestError('conflict', message ?? 'Other records refer to this one', { cause: error })
 			// The operation isn't known: the error may come from a deletion, or from another model.
 			if (operation === undefined) return conflict([], error, message)
@@ -162,6 +162,9 @@ function uncheckedFields({ fields }: ErrorPlan, written: Written): readonly stri
 		.map(({ name }) => name)
 }
 
+const CREATE: ReadonlySet<CrudOperation> = new Set(['create', 'createMany', 'upsert'])
+const CHANGE: ReadonlySet<CrudOperation> = new Set(['update', 'updateMany', 'replace', 'upsert'])
+
 /** One detail for each of the fields that the client may write. */
 function details(
 	fields: readonly string[],
@@ -171,8 +174,8 @@ function details(
 	message: string,
 ): Detail[] {
 	const writable = new Map([
-		...(operation === undefined || operation === 'create' ? creatable : []),
-		...(operation === undefined || operation === 'update' || operation === 'replace' ? updatable : []),
+		...(operation === undefined || CREATE.has(operation) ? creatable : []),
+		...(operation === undefined || CHANGE.has(operation) ? updatable : []),
 	])
 	return [...writable.values()]
 		.filter(({ field }) => fields.includes(field.name))

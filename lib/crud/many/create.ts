@@ -11,7 +11,7 @@ import { createWithin, newRecord, refuseMoved, translateWriteErrors } from '../c
 import { createConditionally } from '../preconditions.ts'
 import { relatedAccess } from '../relations/access.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
-import { modelOf, resolveScope, withNeeded } from '../store.ts'
+import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
@@ -38,7 +38,7 @@ export async function createMany(view: CrudView, bodies: BodyReader): Promise<un
 	view.status(201)
 	const answers = await createConditionally(view, exchange.headers, async () =>
 		overridden.has('createMany')
-			? view.createMany(records)
+			? translateModelErrors(view, 'createMany', () => view.createMany(records))
 			: createEachOrAll(
 					view,
 					scope,

@@ -18,6 +18,8 @@ const OPTIONS: CrudOptions = {
 	allow: ['list', 'create', 'createMany'],
 }
 
+const ID = { fields: ['id'], names: ['id'], version: undefined }
+
 const authenticator = {
 	authenticate: ({ headers }: { headers: Record<string, unknown> }) =>
 		headers.user === undefined ? null : { id: String(headers.user) },
@@ -221,6 +223,21 @@ for (const name of await storesHere()) {
 			assert.equal((await post([{ title: 'a' }, { title: 'b' }])).data, [{ title: 'a' }, { title: 'b' }])
 			assert.is(await model.count({ op: 'eq', field: 'stock', value: 2 }), 2)
 			assert.equal((await post([{ title: 'a' }, {}])).places, ['1.title required'])
+		})
+
+		test('what an override of createMany calls a model for is refused as by createMany', async () => {
+			class Own extends CrudHandler {
+				override async createMany(values: readonly CrudValues[]) {
+					for (const one of values) await model.create(one as Parameters<Model['create']>[0], ID)
+					return []
+				}
+			}
+			const post = posting(new Own(model, OPTIONS))
+			const { status, places } = await post([
+				{ title: 'a', code: 'x' },
+				{ title: 'b', code: 'x' },
+			])
+			assert.equal([status, places], [409, ['code unique']])
 		})
 
 		test('versions begin as for one record, and stripObject is applied to each', async () => {
