@@ -183,7 +183,8 @@ export async function changed<T extends Found | Absent>(
 	}
 	const make = mayMove ? checked : run
 	if (audit !== undefined) {
-		const who = findExchange(view)?.user?.id
+		// Not the exchange's user: a related handler may have an authenticator of its own.
+		const who = findExchange(view) && view.user?.id
 		return audited({ model, audit, who, operation, before, after, where: scope.where }, make)
 	}
 	return mayMove ? model.transaction(make) : make(model)

@@ -1,4 +1,5 @@
 /** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
+import type { User } from '../auth/authenticator.ts'
 import type { Condition, Model, Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { Audit } from './audit.ts'
@@ -76,6 +77,8 @@ export interface CrudView {
 	readonly [FACTS]: CrudFacts
 	readonly [STATE]: RequestState
 	readonly [WITHIN]?: Scope
+	/** Only in a request. */
+	readonly user: User | null
 	list(query: CrudQuery): unknown
 	read(id: string): unknown
 	create(values: WrittenValues): unknown

@@ -80,11 +80,17 @@ describe('an audit of many at once', (test) => {
 		assert.is(await count('upsert'), 4)
 	})
 
-	test('has a record and those that were created with it', async () => {
+	test('has a record and those that were created with it, each by the user of its handler', async () => {
 		const { notes, audit } = open()
 		const options = { visible: 'all', creatable: ['text', 'above'], allow: ['create'], audit } as const
-		const below = new CrudHandler(notes, options)
-		const handler = new CrudHandler(notes, {
+		class Above extends CrudHandler {
+			override authenticator = { authenticate: () => ({ id: 'above' }) }
+		}
+		class Below extends CrudHandler {
+			override authenticator = { authenticate: () => ({ id: 'below' }) }
+		}
+		const below = new Below(notes, options)
+		const handler = new Above(notes, {
 			...options,
 			relations: { below: { to: below, by: 'above', many: true, writable: ['create'] } },
 		})
@@ -94,6 +100,7 @@ describe('an audit of many at once', (test) => {
 		assert.match(await post('a'), /^409/)
 		assert.equal([await notes.count(undefined), await audit.count(undefined)], [0, 0])
 		assert.match(await post('c'), /^201/)
-		assert.equal([await notes.count(undefined), await audit.count(undefined)], [3, 3])
+		const by = (who: string) => audit.count({ op: 'eq', field: 'who', value: who })
+		assert.equal([await notes.count(undefined), await by('above'), await by('below')], [3, 1, 2])
 	})
 })
