@@ -45,12 +45,32 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 	return Array.isArray(ids) ? new RawJson(`[${ids.map((id) => idJson(plan, String(id))).join()}]`) : ids
 }
 
-/** Whether a condition is true, or false, for all records, because it compares nothing: `{}`, `{ or: [{}, …] }`. */
+/** Whether a condition is true, or false, for all records, because it compares nothing: `{ or: [{}, …] }`, `{ nin: [] }`. */
 function isConstant(where: Condition, value: boolean): boolean {
-	if (where.op === 'not') return isConstant(where.term, !value)
-	if (where.op !== 'and' && where.op !== 'or') return false
-	const terms = where.terms.map((term) => isConstant(term, value))
-	return (where.op === 'and') === value ? terms.every(Boolean) : terms.some(Boolean)
+	switch (where.op) {
+		case 'not':
+			return isConstant(where.term, !value)
+		case 'and':
+		case 'or': {
+			const terms = where.terms.map((term) => isConstant(term, value))
+			return (where.op === 'and') === value ? terms.every(Boolean) : terms.some(Boolean)
+		}
+		case 'in':
+			return !value && where.values.length === 0
+		case 'contains':
+		case 'startsWith':
+		case 'endsWith':
+			return value && where.value === ''
+		case 'some': {
+			const { where: matches, fails } = where
+			const isNever = (matches && isConstant(matches, false)) || (fails && isConstant(fails, true))
+			return !value && isNever === true
+		}
+		case 'count':
+			return value && where.compare === 'gte' && where.value === 0
+		default:
+			return false
+	}
 }
 
 /** An id in the form of the record's field, or the text of a key of several. */

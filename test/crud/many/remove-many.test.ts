@@ -53,7 +53,10 @@ for (const name of await storesHere()) {
 		})
 
 		test('a condition is required, and nothing that would limit a page', async () => {
-			const del = deleting(new CrudHandler(model, OPTIONS))
+			const children = new CrudHandler(model, OPTIONS)
+			const relations = { children: { to: children, by: 'parent', many: true } }
+			const { said } = asking({ api: new CrudHandler(model, { ...OPTIONS, relations }), child: children })
+			const del = (query: string) => said(`DELETE /api${query}`)
 			for (const query of [
 				'',
 				'?',
@@ -69,6 +72,14 @@ for (const name of await storesHere()) {
 				'?filter={"not":{"or":[]}}',
 				'?filter={"not":{"not":{}}}',
 				'?search=',
+				'?id[nin]=',
+				'?filter={"id":{"nin":[]}}',
+				'?filter={"not":{"id":{"in":[]}}}',
+				'?title[contains]=',
+				'?filter={"title":{"startsWith":""}}',
+				'?filter={"children":{"every":{}}}',
+				'?filter={"children":{"count":{"gte":0}}}',
+				'?filter={"children":{"none":{"id":{"in":[]}}}}',
 			])
 				assert.match(await del(query), /^400 /, query)
 			assert.match(await del(''), 'A condition is required, such as id[in]=1,2,3')
