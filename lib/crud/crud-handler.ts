@@ -25,7 +25,7 @@ import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { type Overridable, refuseFields } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
-import type { CrudId } from './record-id.ts'
+import { type CrudId, checkNaming } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
 import { NO_INCLUDE } from './relations/include.ts'
@@ -79,6 +79,7 @@ export class CrudHandler extends RestHandler {
 		const isStripped = isOverridden(this, 'stripObject')
 		if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
 		checkUpsert(plan, isScoped, overridden)
+		checkNaming(plan, isScoped)
 		this.model = model
 		const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
 		this[FACTS] = {

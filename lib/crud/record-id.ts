@@ -1,5 +1,5 @@
 /** Ids of a `CrudHandler`'s records, without what the scope fixes of a key of several fields. Used by `store.ts`. */
-import { NOT_FOUND } from '../base/error.ts'
+import { NOT_FOUND, RestError } from '../base/error.ts'
 import { keyText } from '../models/key.ts'
 import { joinId, segmentValues } from '../wire/record-id.ts'
 import type { CrudPlan } from './plan.ts'
@@ -38,4 +38,25 @@ export function idSegment({ keys }: CrudPlan, id: string, scopes: readonly Scope
 	const free = id.split(',').filter((_, at) => isFree(keys[at]?.field.name))
 	// Clients resolve dot segments.
 	return /^\.{0,2}$/.test(free.join()) ? id : free.join()
+}
+
+/**
+ * The fields by which a body names a record of a list: all of the key, or those that the scope doesn't fix.
+ *
+ * @throws RestError `forbidden` if one of them is hidden
+ */
+export function namingKeys({ keys, visible }: CrudPlan, { fixed }: Scope): CrudPlan['keys'] {
+	const free = keys.filter(({ field }) => !fixed.has(field.name))
+	const naming = keys.length === 1 || free.length === 0 ? keys : free
+	if (naming.some(({ name }) => !visible.has(name))) throw new RestError('forbidden')
+	return naming
+}
+
+/** @throws TypeError if clients can never name the records of an operation: their key is hidden */
+export function checkNaming({ owner, allow, keys, visible }: CrudPlan, isScoped: boolean): void {
+	const operation = (['updateMany', 'removeMany'] as const).find((name) => allow.has(name))
+	const hidden = keys.filter(({ name }) => !visible.has(name)).map(({ name }) => name)
+	const isFixed = isScoped && keys.length > 1 && hidden.length < keys.length // may be, by the scope
+	if (operation === undefined || hidden.length === 0 || isFixed) return
+	throw new TypeError(`${owner}: allow has ${operation}, but visible lacks ${hidden.join(', ')}, of the key`)
 }

@@ -1,6 +1,6 @@
 /** Keys of several fields, and of none, as clients see them: ids in URLs, Location, cursors, bodies and scopes. */
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, MemoryModel, RestError } from '../../lib/index.ts'
+import { CrudHandler, type CrudOptions, type CrudValues, MemoryModel, RestError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -145,6 +145,41 @@ describe('crud: a key of several fields', (test) => {
 		assert.match(cursor, /^\["[^"]*",2\]$/)
 		const second = await ask(`GET /tags?limit=9&cursor=${pageOf(first).meta.next}`)
 		assert.is(pageOf(first).data.length + pageOf(second).data.length, 5)
+	})
+
+	test('lists name records by the part of the key that the scope leaves', async () => {
+		const options: CrudOptions = { ...OPTIONS, allow: ['updateMany', 'removeMany'] }
+		const seen: unknown[] = []
+		class Noting extends Mine {
+			override async updateMany(records: readonly CrudValues[]) {
+				seen.push(...records)
+				return super.updateMany(records)
+			}
+		}
+		for (const visible of ['all', ['tag', 'note']] as const)
+			for (const Handler of [Mine, Noting]) {
+				const { said } = asking({ tags: new Handler(tagModel(), { ...options, visible }) })
+				const headers = { article: '7' }
+				const body = [{ tag: 'tree', note: 'new' }]
+				assert.match(await said('PATCH /tags', { headers, body }), /^200 .*"tag":"tree","note":"new"/)
+				assert.match(await said('PATCH /tags', { headers, body: [{ tag: 'b' }] }), /^404 .*"field":"0"/)
+				const foreign = [{ article: 8, tag: 'herb', note: 'mine?' }]
+				const status = visible === 'all' ? /^404 / : /^422 .*"field":"0.article","code":"unknown"/
+				assert.match(await said('PATCH /tags', { headers, body: foreign }), status)
+				const ids = visible === 'all' ? '"7,herb","7,tree"' : '"herb","tree"'
+				assert.is(
+					await said('DELETE /tags?note[null]=false', { headers }),
+					`200 {"success":true,"data":[${ids}]}`,
+				)
+			}
+		assert.equal(seen[0], { article: '7', tag: 'tree', note: 'new' })
+		const { said } = asking({ tags: new Mine(tagModel(), { ...options, visible: ['tag', 'note'] }) })
+		assert.match(await said('PATCH /tags', { body: [{ tag: 'tree' }] }), /^403 /)
+		assert.match(await said('DELETE /tags?tag=tree'), /^403 /)
+		assert.throws(
+			() => new CrudHandler(tagModel(), { ...options, visible: ['tag'] }),
+			'CrudHandler: allow has updateMany, but visible lacks article, of the key',
+		)
 	})
 
 	test('a deleted record is restored by its own route, and by a custom one', async () => {

@@ -12,7 +12,7 @@ import { NOTHING } from '../fields.ts'
 import { allOf } from '../filter-comparison.ts'
 import type { CrudQuery } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
-import { idSegment } from '../record-id.ts'
+import { idSegment, namingKeys } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
 import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
@@ -32,7 +32,8 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 	const { plan, overridden } = view[FACTS]
 	const { where } = query
 	// The ids are answered, and `fields()` may hide the key.
-	if (!plan.isKeyVisible) throw new RestError('forbidden')
+	const scope = await resolveScope(view, 'remove')
+	namingKeys(plan, scope)
 	refuseTags(exchange)
 	const wrong = OF_PAGES.find((name) => Object.hasOwn(exchange.query().last, name))
 	if (wrong !== undefined && plan.parameters.some((name) => name === wrong))
@@ -41,8 +42,10 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 		throw new RestError('bad_request', `A condition is required, such as ${plan.keys[0]?.name}[in]=1,2,3`)
 	const ids = await (overridden.has('removeMany')
 		? translateModelErrors(view, 'removeMany', () => view.removeMany(where))
-		: removeMatching(view, query))
-	return Array.isArray(ids) ? new RawJson(`[${ids.map((id) => idJson(plan, String(id))).join()}]`) : ids
+		: removeMatching(view, query, scope))
+	if (!Array.isArray(ids)) return ids
+	const shown = (id: string) => (plan.isKeyVisible ? id : idSegment(plan, id, [scope]))
+	return new RawJson(`[${ids.map((id) => idJson(plan, shown(String(id)))).join()}]`)
 }
 
 /** Whether a condition is true, or false, for all records, because it compares nothing: `{ or: [{}, …] }`, `{ nin: [] }`. */
@@ -85,15 +88,15 @@ export async function removeManyRecords(view: CrudView, where: Condition): Promi
 	const given: unknown = where
 	if (typeof given !== 'object' || given === null || !('op' in given) || isConstant(where, true))
 		throw new TypeError(`${view[FACTS].plan.owner}.removeMany() needs a condition`)
-	return removeMatching(view, { where, order: [] })
+	return removeMatching(view, { where, order: [] }, await resolveScope(view, 'remove'))
 }
 
 async function removeMatching(
 	view: CrudView,
 	query: Pick<CrudQuery, 'where' | 'order'>,
+	scope: Scope,
 ): Promise<readonly string[]> {
 	const { plan } = view[FACTS]
-	const scope = await resolveScope(view, 'remove')
 	const limits = isRelated(plan, query) ? await related(view, query, withNeeded(view), false) : query
 	const where = allOf(scope.where, limits.where)
 	return together(view, async () => {

@@ -7,6 +7,7 @@ import type { Changes } from '../../models/model.ts'
 import { invalid } from '../../validate/problem.ts'
 import { changeWithin } from '../changes.ts'
 import type { CrudPlan } from '../plan.ts'
+import { namingKeys } from '../record-id.ts'
 import type { Scope } from '../scope.ts'
 import { checkedId, modelId, resolveScope, translateModelErrors } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
@@ -36,9 +37,10 @@ export async function updateMany(view: CrudView, bodies: BodyReader): Promise<un
 	refuseInclude(view)
 	refuseTags(exchange)
 	const scope = await resolveScope(view, 'update')
+	const naming = namingKeys(plan, scope)
 	const changes = await checkedEach(plan, exchange, async (body): Promise<Change> => {
-		const id = checkedId(view, keyIn(plan, body))
-		const given = { plan, kind: 'update', isText: false, body, scope, id: modelId(view, id, scope) } as const
+		const id = modelId(view, checkedId(view, keyIn(plan, naming, body)), scope)
+		const given = { plan, kind: 'update', isText: false, body, scope, id } as const
 		const version = versionIn(plan, body)
 		const values = await bodies.read(given)
 		return { id, version, values, changes: checkedChanges(plan, values) }
@@ -59,23 +61,28 @@ export async function updateManyRecords(
 		const values = Object.entries(record).filter(
 			([name]) => !plan.keyReaders.has(name) && name !== plan.version?.name,
 		)
-		const id = checkedId(view, keyIn(plan, record))
+		const id = checkedId(view, keyIn(plan, plan.keys, record))
 		const own = Object.fromEntries(values) as WrittenValues // checked by `givenChanges`
 		return { id, version: versionIn(plan, record), values: own, changes: givenChanges(plan, 'update', own) }
 	})
 	return changeAll(view, await resolveScope(view, 'update'), changes)
 }
 
-/** The id of a record in a list: a value, or one for each field of the key. @throws RestError `invalid` */
-function keyIn({ keys }: CrudPlan, record: Given): unknown {
-	for (const { name } of keys) {
+/**
+ * The id of a record in a list: a value, or one for each field of the key, or at least for those that name a record.
+ *
+ * @throws RestError `invalid`
+ */
+function keyIn({ keys }: CrudPlan, naming: CrudPlan['keys'], record: Given): unknown {
+	const given = keys.every(({ name }) => Object.hasOwn(record, name)) ? keys : naming
+	for (const { name } of given) {
 		const value = record[name] ?? null
 		if (value === null) throw invalid([{ field: name, code: 'required', message: 'is required' }])
 		// Neither has a text for a URL: JSON can contain a `toString` that isn't a function.
 		if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)))
 			throw invalid([{ field: name, code: 'id', message: 'must be a valid id' }])
 	}
-	return keys.length === 1 ? record[keys[0]?.name ?? ''] : keys.map(({ name }) => record[name])
+	return keys.length === 1 ? record[keys[0]?.name ?? ''] : given.map(({ name }) => record[name])
 }
 
 /** @throws RestError `invalid` for what isn't a whole number */
