@@ -5,6 +5,7 @@ import {
 	CrudHandler,
 	type CrudOptions,
 	type CrudScope,
+	type CrudValues,
 	createServer,
 	MemoryModel,
 	type Model,
@@ -268,6 +269,25 @@ for (const name of await storesHere()) {
 				(await recorded()).map(({ after }) => after.name),
 				['one', 'two', 'three'],
 			)
+		})
+
+		test('a transaction in a transaction undoes it, too', async () => {
+			class Nesting extends CrudHandler {
+				override async create(values: CrudValues) {
+					return transaction([this], () => super.create(values))
+				}
+			}
+			const plants = new Nesting(store.plants, {
+				...{ ...OPTIONS, allow: ['create', 'createMany'], audit: store.changes },
+			})
+			const post = async (body: object) => {
+				const server = createServer({ plant: plants })
+				return (await server.inject({ method: 'POST', url: '/plant', body })).status
+			}
+			assert.is(await post([{ name: 'a' }, { name: 'a' }]), 409)
+			assert.is(await store.changes.count(undefined), 0)
+			assert.is(await post([{ name: 'a' }, { name: 'b' }]), 201)
+			assert.is(await store.changes.count(undefined), 2)
 		})
 
 		test('what was before is what the change has replaced, however many change at once', async () => {
