@@ -334,7 +334,7 @@ export interface Model {
 
 /** A transaction over several models, for its work. */
 export interface Within {
-	/** The model within the transaction; one that doesn't take part is returned as it is. */
+	/** The model within the transaction; one that can't take part is returned as it is. */
 	of(model: Model): Model
 	/**
 	 * The driver's own connection, for SQL by hand: what it changes is committed or rolled back as well. It can't be used

@@ -28,6 +28,17 @@ export class Mutex {
 		}
 	}
 
+	/** Resolves when all earlier work has ended; later work begins after `end`. @throws ModelError as `run` */
+	heldUntil(end: Promise<void>): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const held = this.run(() => {
+				resolve()
+				return end
+			})
+			held.catch(reject)
+		})
+	}
+
 	/** A released lock goes to the first waiting caller without becoming free, so that a newcomer can't overtake. */
 	#acquire(): Promise<void> {
 		return new Promise((resolve, reject) => {

@@ -273,6 +273,49 @@ describe('MemoryModel', (test) => {
 		assert.equal(await all(model), [{ id: 'a' }, { id: 'b' }, { id: 'old' }])
 	})
 
+	test('a model that joins a transaction later is locked by its first change, and rolled back with it', async () => {
+		const options = { fields: { id: 'text' }, key: 'id', timeoutSeconds: 0.5 } as const
+		const [model, other] = [new MemoryModel('m', options), new MemoryModel('o', options)]
+		const selection = selectionOf(model)
+		const waiting: Promise<unknown>[] = []
+		await model.transactionWith([], async (within) => {
+			const joined = within.of(other)
+			await other.create({ id: 'a' }, selection)
+			assert.equal(await all(joined), [{ id: 'a' }])
+			await joined.create({ id: 'b' }, selection)
+			waiting.push(other.create({ id: 'c' }, selection))
+			const nested = within.of(model).transactionWith?.([joined], async (inner) => {
+				await inner.of(joined).create({ id: 'undone' }, selection)
+				throw new Error('no')
+			})
+			await nested?.catch(() => undefined)
+			assert.equal([await all(joined), await all(other)], [[{ id: 'a' }, { id: 'b' }], [{ id: 'a' }]])
+		})
+		await Promise.all(waiting)
+		const kept = [{ id: 'a' }, { id: 'b' }, { id: 'c' }]
+		assert.equal(await all(other), kept)
+		const failing = model.transactionWith([], async (within) => {
+			await within.of(other).create({ id: 'd' }, selection)
+			throw new Error('no')
+		})
+		assert.is(await failing.catch((error: Error) => error.message), 'no')
+		assert.equal(await all(other), kept)
+		// Each waits for the other: one gives up, and the other one goes on.
+		const crossed = [
+			[model, other],
+			[other, model],
+		].map(([one, then], at) =>
+			(one as MemoryModel).transactionWith([], async (within) => {
+				await within.of(one as Model).create({ id: `e${at}` }, selection)
+				await within.of(then as Model).create({ id: `f${at}` }, selection)
+			}),
+		)
+		const ends = await Promise.allSettled(crossed)
+		assert.ok(ends.some(({ status }) => status === 'rejected'))
+		await other.create({ id: 'free' }, selection)
+		await model.create({ id: 'free' }, selection)
+	})
+
 	test('the model of a finished transaction is refused', async () => {
 		const model = new MemoryModel('m', { fields: { id: 'integer' }, key: 'id' })
 		const selection = selectionOf(model)
