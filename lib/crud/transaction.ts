@@ -62,17 +62,18 @@ export async function transaction<
 	work: (of: Of, connection: Connection) => T | Promise<T>,
 	options: TransactionOptions = {},
 ): Promise<T> {
-	const members = membersOf(of)
+	const outer = outerOf(of)
+	const members = membersOf(of, outer)
 	const exchange = exchangeOf(members, options.request)
 	const signal = exchange?.signal()
 	signal?.throwIfAborted()
 	const views = await Promise.all(members.map((member) => viewOf(member, exchange)))
 	const session = await commonSession(views.filter((view) => view !== undefined))
-	const depth = 1 + Math.max(...views.map((view) => view?.[FACTS].transaction?.depth ?? 0))
+	const depth = 1 + (outer?.depth ?? 0)
 	if (depth > MAX_DEPTH) throw endless(members)
 	let ofWork: { readonly error: unknown } | undefined
 	const run = async (within: Within): Promise<T> => {
-		const inner: CrudTransaction = { depth, of: (model) => within.of(model) }
+		const inner: CrudTransaction = { depth, of: (model) => within.of(outer?.of(model) ?? model) }
 		const leaves: (() => void)[] = []
 		let worked: Promise<unknown> = Promise.resolve()
 		try {
@@ -98,7 +99,7 @@ export async function transaction<
 	}
 	try {
 		// One within another has its session.
-		if (depth > 1) return await begin(members, run, {})
+		if (outer !== undefined) return await begin(members, run, {}, outer)
 		const own = members.flatMap(({ handler }) => (handler && findExchange(handler) && handler) ?? [])
 		return await inTurn(own, () => begin(members, run, session))
 	} catch (error) {
@@ -111,14 +112,25 @@ export async function transaction<
 
 interface Member {
 	readonly model: Model
-	readonly handler: Handler | undefined
+	readonly handler: (Handler & CrudView) | undefined
 	/** For messages. */
 	readonly name: string
 }
 
-/** @throws TypeError for anything that isn't a model or a CrudHandler, or that can't be in a transaction with the first */
-function membersOf(of: readonly unknown[]): readonly Member[] {
-	const members = Array.isArray(of) ? of.map(memberOf) : []
+/** The transaction that one of the handlers is in already; of several, the innermost. */
+function outerOf(of: readonly unknown[]): CrudTransaction | undefined {
+	const all = Array.isArray(of) ? of.map((one) => (isHandler(one) ? one[FACTS].transaction : undefined)) : []
+	return all.toSorted((a, b) => (b?.depth ?? 0) - (a?.depth ?? 0))[0]
+}
+
+/**
+ * Members that aren't in `outer` join it: an override can't know whether its caller has begun a transaction.
+ *
+ * @throws TypeError for anything that isn't a model or a CrudHandler, or that can't be in a transaction with the first
+ */
+function membersOf(of: readonly unknown[], outer: CrudTransaction | undefined): readonly Member[] {
+	const given = Array.isArray(of) ? of.map(memberOf) : []
+	const members = given.map((one) => ({ ...one, model: outer?.of(one.model) ?? one.model }))
 	const [first, ...others] = members
 	if (first === undefined)
 		throw new TypeError(
@@ -133,11 +145,16 @@ function membersOf(of: readonly unknown[]): readonly Member[] {
 	return members
 }
 
+/** Only a CrudHandler has FACTS. */
+function isHandler(given: unknown): given is Handler & CrudView {
+	return typeof given === 'object' && given !== null && FACTS in given
+}
+
 function memberOf(given: unknown, at: number): Member {
 	if (typeof given === 'object' && given !== null) {
-		if (FACTS in given) {
-			const handler = given as unknown as Handler // only these have FACTS
-			return { model: handler.model, handler, name: handler.constructor.name }
+		if (isHandler(given)) {
+			const { model } = given
+			return { model, handler: given, name: `${given[FACTS].plan.owner} of ${model.name}` }
 		}
 		if ('transaction' in given && 'fields' in given && 'key' in given) {
 			const model = given as Model // by its members
@@ -163,22 +180,23 @@ function exchangeOf(members: readonly Member[], request: RestHandler | undefined
 /** The handler's view of the request; before the transaction, because an authenticator may use the same pool. */
 async function viewOf({ handler }: Member, exchange: Exchange | undefined): Promise<CrudView | undefined> {
 	if (handler === undefined) return undefined
-	const view = handler as unknown as CrudView // a CrudHandler has all its members
-	if (exchange === undefined || findExchange(handler) !== undefined) return view
-	return relatedAccess(exchange).view({ handler, to: view[FACTS].plan, operation: 'read' })
+	if (exchange === undefined || findExchange(handler) !== undefined) return handler
+	return relatedAccess(exchange).view({ handler, to: handler[FACTS].plan, operation: 'read' })
 }
 
 function begin<T>(
 	members: readonly Member[],
 	work: (within: Within) => Promise<T>,
 	session: DatabaseSession,
+	outer?: CrudTransaction,
 ): Promise<T> {
 	const [first, ...others] = members as readonly [Member, ...Member[]] // `membersOf` refuses an empty list
 	const model = inSession(first.model, session)
 	if (model.transactionWith !== undefined) {
-		const audits = members.flatMap(
-			({ handler }) => (handler as CrudView | undefined)?.[FACTS].audit?.model ?? [],
-		)
+		const audits = members.flatMap(({ handler }) => {
+			const audit = handler?.[FACTS].audit?.model
+			return audit === undefined ? [] : [outer?.of(audit) ?? audit]
+		})
 		return model.transactionWith([...others.map((other) => other.model), ...audits], work)
 	}
 	return model.transaction((inner) =>

@@ -189,6 +189,30 @@ for (const { name, open } of kinds) {
 				assert.equal(await counts(), [0, 0])
 			})
 
+		test('an override that begins one with another handler works within a list, too', async () => {
+			const items = new CrudHandler(desk.items, ITEMS)
+			class Own extends Orders {
+				override async create(values: CrudValues) {
+					return transaction([this, items], async ([, inItems]) => {
+						const order = await super.create(values)
+						await inItems.create({ order_id: Number(order.id), product: String(values.note) })
+						return order
+					})
+				}
+			}
+			const orders = new Own(desk.orders, { ...OPTIONS, allow: ['create', 'createMany'] })
+			const { said } = asking({ order: orders, item: items })
+			const post = (...notes: string[]) =>
+				said('POST /order', { headers: { user: 'ada' }, body: notes.map((note) => ({ note })) })
+			assert.match(await post('a', 'b', 'a'), /^409 .*"field":"2.note"/)
+			assert.equal(await counts(), [0, 0])
+			const [, id] = /^201 .*"id":(\d+)/.exec(await post('a', 'b')) ?? []
+			assert.equal(await counts(), [2, 2])
+			// The transaction has left the handlers as they were.
+			const body = { order_id: Number(id), product: 'c' }
+			assert.match(await said('POST /item', { headers: { user: 'ada' }, body }), /^201/)
+		})
+
 		test('two at once: `this` is in one after the other', async () => {
 			class Own extends Orders {
 				async post_two() {

@@ -125,7 +125,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 				const message = String(await rejected(transaction([desk.orders, other], async () => {})))
 				assert.match(
 					message,
-					`TypeError: transaction(): CrudHandler can't be in one transaction with ${desk.orders.name}`,
+					`TypeError: transaction(): CrudHandler of other can't be in one transaction with ${desk.orders.name}`,
 				)
 			}
 			for (const [wrong, message] of [
