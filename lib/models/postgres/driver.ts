@@ -6,7 +6,7 @@ import { hasMethods } from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
 import { type Session, within } from '../sql/transaction.ts'
-import { PROBE } from './errors.ts'
+import { isAborted, PROBE } from './errors.ts'
 import { PgDriver } from './pg/driver.ts'
 import type { PgPool } from './pg/pool.ts'
 import { PostgresJsDriver, type PostgresJsSql } from './postgres-js/driver.ts'
@@ -80,7 +80,7 @@ class PGliteDriver implements Driver {
 				run: send,
 				control: (text) => send({ text, values: [], writes: false }),
 				leaves: () => 'savepoint',
-				...{ connection: transaction, probe: PROBE },
+				...{ connection: transaction, probe: PROBE, isAborted },
 			}
 			return within(session, work)
 		})

@@ -9,6 +9,11 @@ export const READ_TIMEOUT = 'Query read timeout'
 /** Fails in a transaction after an error; a commit would roll back without one. */
 export const PROBE = 'select 1'
 
+/** Whether an error only says that an earlier one has aborted the transaction. */
+export function isAborted(error: unknown): boolean {
+	return error instanceof Error && Reflect.get(error, 'code') === '25P02'
+}
+
 /** By SQLSTATE, or by its class, the first two characters (PostgreSQL, appendix A). */
 const STATES: Readonly<Record<string, ModelErrorKind>> = {
 	'23505': 'unique',

@@ -27,6 +27,8 @@ export interface Session {
 	 * may have seen. Only needed if the server would roll back at the commit without an error.
 	 */
 	readonly probe?: string
+	/** Whether an error only says that an earlier one has aborted the transaction. @default none does */
+	isAborted?(error: unknown): boolean
 }
 
 /** Runs `work` between begin and commit, and rolls back after an error; `rollbackFailed` gets that rollback's error. */
@@ -67,9 +69,10 @@ class TransactionDriver implements Driver {
 	/** The error after which this transaction or savepoint can't be committed. */
 	#failure: { readonly error: unknown; readonly leavesNothing: boolean } | undefined
 	#hasEnded = false
-	/** Whether there may have been SQL by hand, and its first error. */
+	/** Whether there may have been SQL by hand. */
 	#isByHand = false
-	#byHand: { readonly error: unknown } | undefined
+	/** The last error, also one by hand, but for those that only say that there was one. */
+	#last: { readonly error: unknown } | undefined
 	readonly #session: Session
 	readonly #depth: number
 
@@ -98,7 +101,7 @@ class TransactionDriver implements Driver {
 				this.#isByHand = true
 			},
 			failed: (error) => {
-				this.#byHand ??= { error }
+				this.#reasonOf(error)
 				// After other errors, the user may have gone back to a savepoint by hand.
 				if (this.#session.leaves(error) === 'nothing') this.#recordFailure(error)
 			},
@@ -112,7 +115,7 @@ class TransactionDriver implements Driver {
 		try {
 			await this.#session.control(probe)
 		} catch (error) {
-			throw this.#byHand?.error ?? error
+			throw this.#reasonOf(error)
 		}
 	}
 
@@ -121,7 +124,7 @@ class TransactionDriver implements Driver {
 		try {
 			return await this.#session.run(statement)
 		} catch (error) {
-			throw this.#recordFailure(error)
+			throw this.#recordFailure(this.#reasonOf(error))
 		}
 	}
 
@@ -149,8 +152,14 @@ class TransactionDriver implements Driver {
 		try {
 			await this.#session.control(text)
 		} catch (error) {
-			throw this.#recordFailure(error)
+			throw this.#recordFailure(this.#reasonOf(error))
 		}
+	}
+
+	/** What has aborted the transaction: an earlier error, which may have been caught. */
+	#reasonOf(error: unknown): unknown {
+		if (this.#session.isAborted?.(error) !== true) this.#last = { error }
+		return this.#last?.error ?? error
 	}
 
 	#recordFailure(error: unknown): unknown {

@@ -203,7 +203,23 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			const isPostgres = ['pg', 'postgres.js', 'PGlite'].includes(name)
 			if (isPostgres) assert.is(((await rejected(caught)) as ModelError).kind, 'unique')
 			else await caught
-			assert.equal(await counted(desk), [isPostgres ? 1 : 2, 0])
+			const goingOn = transaction([orders], async ([inOrders], connection) => {
+				await byHand?.(connection, insert).catch(() => {})
+				await byHand?.(connection, insert).catch(() => {})
+				await order(inOrders, 'after')
+			})
+			if (name === 'postgres.js')
+				assert.match(String(await rejected(goingOn)), 'TypeError: a statement by hand has failed')
+			else if (isPostgres) assert.is(((await rejected(goingOn)) as ModelError).kind, 'unique')
+			else await goingOn
+			const own = transaction([orders], async ([inOrders]) => {
+				await order(inOrders, 'taken').catch(() => {})
+				await order(inOrders, 'taken').catch(() => {})
+				await order(inOrders, 'last')
+			})
+			if (isPostgres) assert.is(((await rejected(own)) as ModelError).kind, 'unique')
+			else await own
+			assert.equal(await counted(desk), [isPostgres ? 1 : 4, 0])
 		})
 
 		test('a connection used after the end is refused, and so is what would end the transaction', async () => {

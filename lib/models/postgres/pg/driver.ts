@@ -3,7 +3,7 @@ import type { Seconds } from '../../../base/time.ts'
 import { type Driver, type Rows, SetupError, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
-import { PROBE } from '../errors.ts'
+import { isAborted, PROBE } from '../errors.ts'
 import { PgConnections } from './connections.ts'
 import { isBreaking, type Lease, type PgPool } from './pool.ts'
 import { takesStatements } from './statement.ts'
@@ -60,7 +60,7 @@ export class PgDriver implements Driver {
 		const close = (error: unknown) =>
 			lease.markBroken(error instanceof Error ? error : new Error(String(error)))
 		try {
-			const session = { run, control, leaves, connection: lease.client, probe: PROBE }
+			const session = { run, control, leaves, connection: lease.client, probe: PROBE, isAborted }
 			return await runTransaction(session, work, close)
 		} finally {
 			lease.release()

@@ -8,7 +8,7 @@ import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { lend, transactionEnded } from '../../sql/lend.ts'
 import { NoConnection, Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
-import { codeOf, isMixedUp, isReadOnly } from '../errors.ts'
+import { codeOf, isAborted, isMixedUp, isReadOnly } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
@@ -144,6 +144,7 @@ export class PostgresJsDriver implements Driver {
 			if (hasEnded) throw transactionEnded()
 			if (life.isOver) throw new NoConnection()
 		}
+		let last: unknown
 		await open(async (sql) => {
 			const inner: Driver = {
 				query: async (statement) => {
@@ -152,7 +153,8 @@ export class PostgresJsDriver implements Driver {
 						return await this.#run(sql, statement)
 					} catch (error) {
 						if (isLost(error)) life.isOver = true
-						throw error
+						if (!isAborted(error)) last = error
+						throw last ?? failedByHand(error)
 					}
 				},
 				transaction: async (nested) => {
@@ -219,6 +221,11 @@ export class PostgresJsDriver implements Driver {
  */
 function ownRows(rows: unknown[][]): unknown[][] {
 	return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)
+}
+
+/** `sql` is lent as it is: to watch its queries would run them, also those that are parts of others. */
+function failedByHand(cause: unknown): TypeError {
+	return new TypeError('a statement by hand has failed in this transaction: throw its error on', { cause })
 }
 
 /** Whether an error says that the connection is closed, or is being closed by the server. */
