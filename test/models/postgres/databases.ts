@@ -24,6 +24,11 @@ export async function openDatabase(...[name, settings = {}, options]: Asked): Pr
 	const close = async () => {
 		await lite.exec('discard all')
 		idle.push(lite)
+		// One that nobody uses again is closed: its timer for statistics may go off every ten seconds, for ever.
+		setTimeout(() => {
+			const at = idle.indexOf(lite)
+			if (at >= 0) void idle.splice(at, 1)[0]?.close()
+		}, 1_000).unref()
 	}
 	return { name, database: lite, exec, close }
 }
