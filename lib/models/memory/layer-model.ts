@@ -51,6 +51,8 @@ export class LayerModel implements Model {
 	readonly #timeoutSeconds: Seconds
 	/** Of a model that has joined a transaction: locks it, once, until the transaction's end. */
 	#lock: (() => Promise<void>) | undefined
+	/** Of a model within a transaction: the one outside. */
+	#outer: LayerModel | undefined
 	#hasEnded = false
 
 	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
@@ -180,7 +182,15 @@ export class LayerModel implements Model {
 				}
 				try {
 					const result = await work({ of, connection: undefined })
-					for (const layer of layers.values()) layer.commit()
+					// After those within it that nobody waits for.
+					await lockedAll(
+						[...inner.values()].map((model) => model.#mutex),
+						async () => {
+							for (const model of inner.values()) model.#checkOpen()
+							for (const layer of layers.values()) layer.commit()
+							for (const model of inner.values()) model.#hasEnded = true
+						},
+					)
 					return result
 				} finally {
 					for (const model of inner.values()) model.#hasEnded = true
@@ -197,7 +207,9 @@ export class LayerModel implements Model {
 
 	#above(layers: ReadonlyMap<Store, Layer>): LayerModel {
 		const layer = layers.get(this.#store) ?? this.#layer
-		return layerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
+		const model = layerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
+		model.#outer = this
+		return model
 	}
 
 	references(other: Model): readonly Reference[] {
@@ -224,6 +236,7 @@ export class LayerModel implements Model {
 	}
 
 	#checkOpen(): void {
+		if (this.#outer !== undefined) this.#outer.#checkOpen()
 		if (this.#hasEnded) {
 			throw new TypeError(`${this.#store.name}: this transaction has ended, use the model itself`)
 		}

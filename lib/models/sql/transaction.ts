@@ -5,6 +5,7 @@
 import type { Driver, Rows, Statement } from './driver.ts'
 import { type Lending, lend, transactionEnded } from './lend.ts'
 import { NoConnection } from './pool.ts'
+import { Turn } from './turn.ts'
 
 /** The connection of a transaction. */
 export interface Session {
@@ -62,7 +63,7 @@ export async function runTransaction<T>(
  * if `work` has caught it: PostgreSQL would silently roll back at the commit.
  */
 export function within<T>(session: Session, work: (driver: Driver) => Promise<T>): Promise<T> {
-	return new TransactionDriver(session, 1).finish(work)
+	return new TransactionDriver(session).finish(work)
 }
 
 class TransactionDriver implements Driver {
@@ -74,16 +75,23 @@ class TransactionDriver implements Driver {
 	/** The last error, also one by hand, but for those that only say that there was one. */
 	#last: { readonly error: unknown } | undefined
 	readonly #session: Session
+	readonly #outer: TransactionDriver | undefined
 	readonly #depth: number
+	readonly #turn = new Turn()
 
-	constructor(session: Session, depth: number) {
+	constructor(session: Session, outer?: TransactionDriver) {
 		this.#session = session
-		this.#depth = depth
+		this.#outer = outer
+		this.#depth = outer === undefined ? 1 : outer.#depth + 1
 	}
 
 	async finish<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		try {
 			const result = await work(this)
+			// Perhaps for one that nobody waits for.
+			await this.#turn.after(() => {
+				this.#hasEnded = true
+			})
 			if (this.#isByHand) await this.#probe()
 			if (this.#failure !== undefined) throw this.#failure.error
 			return result
@@ -119,7 +127,11 @@ class TransactionDriver implements Driver {
 		}
 	}
 
-	async query(statement: Statement): Promise<Rows> {
+	query(statement: Statement): Promise<Rows> {
+		return this.#turn.isTaken ? this.#turn.after(() => this.#query(statement)) : this.#query(statement)
+	}
+
+	async #query(statement: Statement): Promise<Rows> {
 		this.#assertUsable()
 		try {
 			return await this.#session.run(statement)
@@ -128,10 +140,13 @@ class TransactionDriver implements Driver {
 		}
 	}
 
-	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		this.#assertUsable()
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#turn.take(() => this.#nested(work))
+	}
+
+	async #nested<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const name = `verbena_${this.#depth}`
-		const inner = new TransactionDriver(this.#session, this.#depth + 1)
+		const inner = new TransactionDriver(this.#session, this)
 		await this.#control(`savepoint ${name}`)
 		let result: T
 		try {
@@ -149,6 +164,7 @@ class TransactionDriver implements Driver {
 	}
 
 	async #control(text: string): Promise<void> {
+		this.#assertUsable()
 		try {
 			await this.#session.control(text)
 		} catch (error) {
@@ -169,6 +185,8 @@ class TransactionDriver implements Driver {
 	}
 
 	#assertUsable(): void {
+		// After the outer one, the connection may be in someone else's.
+		if (this.#outer !== undefined) this.#outer.#assertUsable()
 		if (this.#hasEnded) throw transactionEnded()
 		if (this.#failure?.leavesNothing === true) throw this.#failure.error
 	}

@@ -10,6 +10,7 @@ import { ModelError } from '../model-error.ts'
 import type { Driver, Rows, Statement } from '../sql/driver.ts'
 import { isKept, PreparedTexts } from '../sql/text-cache.ts'
 import { runTransaction, type Session } from '../sql/transaction.ts'
+import { Turn } from '../sql/turn.ts'
 import { isReadOnly } from './errors.ts'
 
 const DRIVER: unique symbol = Symbol.for('verbena.sqlite.driver')
@@ -24,8 +25,7 @@ export class SqliteDriver implements Driver {
 	readonly #prepared = new PreparedTexts<Prepared>()
 	/** Whether the file was writable when the driver was created. */
 	readonly isWritable: boolean
-	/** Resolves when the open transaction has ended. */
-	#transaction: Promise<void> | undefined
+	readonly #turn = new Turn()
 
 	constructor(database: SqliteDatabase) {
 		this.#database = database
@@ -33,29 +33,18 @@ export class SqliteDriver implements Driver {
 	}
 
 	async query(statement: Statement): Promise<Rows> {
-		while (this.#transaction !== undefined) await this.#transaction
-		return this.run(statement)
+		return this.#turn.isTaken ? this.#turn.after(() => this.run(statement)) : this.run(statement)
 	}
 
-	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		while (this.#transaction !== undefined) await this.#transaction
-		let end = (): void => {}
-		this.#transaction = new Promise((resolve) => {
-			end = resolve
-		})
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		const session: Session = {
 			run: async (statement) => this.run(statement),
 			control: (text) => this.#database.exec(text),
 			leaves: () => 'everything',
 			connection: this.#database,
 		}
-		try {
-			// If the rollback fails, SQLite has rolled back already (on a full disk, for example).
-			return await runTransaction(session, work, () => {}, 'begin immediate')
-		} finally {
-			this.#transaction = undefined
-			end()
-		}
+		// If the rollback fails, SQLite has rolled back already (on a full disk, for example).
+		return this.#turn.take(() => runTransaction(session, work, () => {}, 'begin immediate'))
 	}
 
 	/** Runs a statement without waiting for an open transaction. */
@@ -77,7 +66,7 @@ export class SqliteDriver implements Driver {
 	 * it is locked or a transaction is open. Doesn't wait for locks.
 	 */
 	readOnlyError(): unknown {
-		if (this.#transaction !== undefined) return undefined
+		if (this.#turn.isTaken) return undefined
 		const wait = this.#lockWait()
 		try {
 			if (wait > 0) this.#database.exec('pragma busy_timeout = 0')

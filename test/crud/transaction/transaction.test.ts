@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel, type Model, ModelError, transaction } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
+import { until } from '../../helpers/listening.ts'
 import { refusal, rejected } from './asked.ts'
 import { type Desk, desksHere } from './desks.ts'
 
@@ -103,6 +104,75 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 				await transaction([outer[1]], ([inItems]) => inItems.create({ order_id: id, product: 'thyme' }, ID))
 			})
 			assert.equal(await counted(desk), [1, 1])
+		})
+
+		test('nested transactions at once take turns, and what is outside of them waits', async () => {
+			const { orders } = desk
+			const ends = await transaction([orders], async (outer) => {
+				const [inOrders] = outer
+				const nested = ['a', 'b', 'a'].map((note) =>
+					transaction(outer, async ([inner]) => {
+						await order(inner, `${note} 1`)
+						await order(inner, `${note} 2`)
+					}),
+				)
+				const all = await Promise.allSettled([...nested, order(inOrders, 'c')])
+				return all.map(({ status }) => status)
+			})
+			assert.equal(ends, ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+			assert.equal(await counted(desk), [5, 0])
+		})
+
+		test('one that nobody waits for is part of the transaction as a whole, or refused', async () => {
+			const { orders } = desk
+			const failures: unknown[] = []
+			await transaction([orders], async (outer) => {
+				await order(outer[0], 'outer')
+				const forgotten = transaction(outer, async ([inner]) => {
+					for (const note of ['a', 'b', 'c']) await order(inner, note)
+				})
+				forgotten.catch((error) => failures.push(error))
+			})
+			await new Promise((resolve) => setTimeout(resolve, 50))
+			const [count] = await counted(desk)
+			assert.ok(failures.length === 0 ? count === 4 : count === 1, `${count} ${failures}`)
+			for (const failure of failures) assert.match(String(failure), 'this transaction has ended')
+		})
+
+		test('after an error of the outer one, a nested one goes no further', async () => {
+			const single = isPooled ? await open(1) : desk
+			try {
+				const { orders } = single
+				const before = await orders.count(undefined)
+				let go = (): void => {}
+				const waiting = new Promise<void>((resolve) => {
+					go = resolve
+				})
+				let isBegun = false
+				let late: Promise<unknown> = Promise.resolve()
+				const failing = transaction([orders], async (outer) => {
+					late = transaction(outer, async ([inner]) => {
+						await order(inner, 'lost')
+						isBegun = true
+						await waiting
+						await order(inner, 'late')
+					})
+					late.catch(() => {})
+					await until(() => isBegun, 'nested')
+					throw new Error('no')
+				})
+				assert.is(String(await rejected(failing)), 'Error: no')
+				// By now the connection is in another transaction.
+				await transaction([orders], async ([inOrders]) => {
+					await order(inOrders, 'one')
+					go()
+					assert.match(String(await rejected(late)), 'this transaction has ended')
+					await order(inOrders, 'two')
+				})
+				assert.is(await orders.count(undefined), before + 2)
+			} finally {
+				if (single !== desk) await single.close()
+			}
 		})
 
 		test('a model outside of a transaction is refused within it', async () => {

@@ -8,6 +8,7 @@ import type { Driver, Rows, Statement } from '../../sql/driver.ts'
 import { lend, transactionEnded } from '../../sql/lend.ts'
 import { NoConnection, Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
+import { Turn } from '../../sql/turn.ts'
 import { codeOf, isAborted, isMixedUp, isReadOnly } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
@@ -129,48 +130,65 @@ export class PostgresJsDriver implements Driver {
 	/**
 	 * Uses the transactions and savepoints of postgres.js. When the connection is lost, it may already be replaced by one
 	 * that others use, perhaps in a transaction: nothing may be sent any more, not even the `rollback` that postgres.js
-	 * sends once `work` has ended. So that never ends; the transaction is rejected because of the connection.
+	 * sends once `work` has ended. So that never ends; the transaction is rejected because of the connection. The same for a
+	 * savepoint whose transaction has ended.
 	 */
 	async #scope<T>(
 		open: (scope: (sql: PostgresJsTransaction) => Promise<void>) => Promise<unknown>,
 		work: (driver: Driver) => Promise<T>,
 		life: { isOver: boolean },
+		outer?: Scope,
 	): Promise<T> {
 		// Not returned through postgres.js, which would await the elements of an array.
 		const results: T[] = []
-		let hasEnded = false
+		const scope: Scope = { outer, hasEnded: false }
 		// postgres.js itself would run later statements on the connection, which may be another transaction's by then.
 		const assertOpen = (): void => {
-			if (hasEnded) throw transactionEnded()
+			if (hasEnded(scope)) throw transactionEnded()
 			if (life.isOver) throw new NoConnection()
 		}
 		let last: unknown
-		await open(async (sql) => {
+		let abandon = (_: Error): void => {}
+		const abandoned = new Promise<never>((_, reject) => {
+			abandon = reject
+		})
+		const opened = open(async (sql) => {
+			const turn = new Turn()
+			const run = async (statement: Statement): Promise<Rows> => {
+				assertOpen()
+				try {
+					return await this.#run(sql, statement)
+				} catch (error) {
+					if (isLost(error)) life.isOver = true
+					if (!isAborted(error)) last = error
+					throw last ?? failedByHand(error)
+				}
+			}
 			const inner: Driver = {
-				query: async (statement) => {
-					assertOpen()
-					try {
-						return await this.#run(sql, statement)
-					} catch (error) {
-						if (isLost(error)) life.isOver = true
-						if (!isAborted(error)) last = error
-						throw last ?? failedByHand(error)
-					}
-				},
-				transaction: async (nested) => {
-					assertOpen()
-					return this.#scope((scope) => sql.savepoint(scope), nested, life)
-				},
+				query: (statement) => (turn.isTaken ? turn.after(() => run(statement)) : run(statement)),
+				transaction: (nested) =>
+					turn.take(async () => {
+						assertOpen()
+						return this.#scope((inside) => sql.savepoint(inside), nested, life, scope)
+					}),
 				// After an error by hand, `begin` rejects with it.
 				connection: lend(sql, { begin: assertOpen }),
 			}
 			try {
-				results.push(await work(inner))
+				const result = await work(inner)
+				// Perhaps for one that nobody waits for.
+				await turn.after(() => {
+					scope.hasEnded = true
+				})
+				results.push(result)
 			} finally {
-				hasEnded = true
-				if (life.isOver) await new Promise(() => {})
+				scope.hasEnded = true
+				const isLeftBehind = outer !== undefined && hasEnded(outer)
+				if (isLeftBehind) abandon(transactionEnded())
+				if (isLeftBehind || life.isOver) await new Promise(() => {})
 			}
 		})
+		await Promise.race([opened, abandoned])
 		// Without a result, `open` would have rejected.
 		return results[0] as T
 	}
@@ -213,6 +231,16 @@ export class PostgresJsDriver implements Driver {
 		if (isCancelled) item.retryDelay = Math.min(2 * item.retryDelay, MAX_RETRY_DELAY)
 		this.#deadlines.add(item)
 	}
+}
+
+/** A transaction, or a savepoint in it. */
+interface Scope {
+	readonly outer: Scope | undefined
+	hasEnded: boolean
+}
+
+function hasEnded(scope: Scope): boolean {
+	return scope.hasEnded || (scope.outer !== undefined && hasEnded(scope.outer))
 }
 
 /**

@@ -1,0 +1,33 @@
+/**
+ * `Turn`: on one connection, transactions within a transaction run one after the other, and what is outside of the open one
+ * waits: it would become part of it, and be undone with it. Used by the drivers.
+ */
+export class Turn {
+	/** Resolves when the open transaction has ended. */
+	#open: Promise<void> | undefined
+
+	get isTaken(): boolean {
+		return this.#open !== undefined
+	}
+
+	/** Calls `work` when no transaction is open. */
+	async after<T>(work: () => T | Promise<T>): Promise<T> {
+		while (this.#open !== undefined) await this.#open
+		return work()
+	}
+
+	/** Calls `work`, a transaction, when no other one is open. */
+	async take<T>(work: () => Promise<T>): Promise<T> {
+		while (this.#open !== undefined) await this.#open
+		let end = (): void => {}
+		this.#open = new Promise((resolve) => {
+			end = resolve
+		})
+		try {
+			return await work()
+		} finally {
+			this.#open = undefined
+			end()
+		}
+	}
+}
