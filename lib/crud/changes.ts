@@ -41,7 +41,7 @@ import {
 	withNeeded,
 } from './store.ts'
 import { givenChanges } from './value-from-json.ts'
-import { type CrudView, FACTS, STATE } from './view.ts'
+import { type CrudView, FACTS, noteStored, STATE } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
@@ -182,12 +182,15 @@ export async function changed<T extends Found | Absent>(
 		return done
 	}
 	const make = mayMove ? checked : run
-	if (audit !== undefined) {
+	const store = (): Promise<T> => {
+		if (audit === undefined) return mayMove ? model.transaction(make) : make(model)
 		// Not the exchange's user: a related handler may have an authenticator of its own.
 		const who = findExchange(view) && view.user?.id
 		return audited({ model, audit, who, operation, before, after, where: scope.where }, make)
 	}
-	return mayMove ? model.transaction(make) : make(model)
+	const done = await store()
+	if (typeof done !== 'string') noteStored(view)
+	return done
 }
 
 /** Whether only the store can tell if a record is still within the scope after a change. */

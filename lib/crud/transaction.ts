@@ -101,7 +101,10 @@ export async function transaction<
 		// One within another has its session.
 		if (outer !== undefined) return await begin(members, run, {}, outer)
 		const own = members.flatMap(({ handler }) => (handler && findExchange(handler) && handler) ?? [])
-		return await inTurn(own, () => begin(members, run, session))
+		const result = await inTurn(own, () => begin(members, run, session))
+		// Not to be run again with the same Idempotency-Key, whatever comes now.
+		if (exchange !== undefined) exchange.isDone = true
+		return result
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned
 		if (ofWork?.error instanceof RestError) throw ofWork.error

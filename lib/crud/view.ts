@@ -1,5 +1,6 @@
 /** What the steps of a `CrudHandler` share: `FACTS`, of the handler, and `STATE`, of one request. */
 import type { User } from '../auth/authenticator.ts'
+import { findExchange } from '../handler/view.ts'
 import type { Condition, Model, Selection } from '../models/model.ts'
 import type { PageMeta } from '../wire/list.ts'
 import type { Audit } from './audit.ts'
@@ -112,6 +113,12 @@ export function stateOf(
 		createdSegment: undefined,
 		page: undefined,
 	}
+}
+
+/** Notes that a change is stored: with the same Idempotency-Key, the request must not be run again, whatever comes now. */
+export function noteStored(view: CrudView): void {
+	const exchange = view[FACTS].transaction === undefined ? findExchange(view) : undefined
+	if (exchange !== undefined) exchange.isDone = true
 }
 
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */

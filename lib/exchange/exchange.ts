@@ -112,7 +112,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 	failure: RestError | undefined = undefined
 	/** Whether it is unknown if the method took effect. */
 	isOutcomeUnknown = false
-	/** Set when a step fails after the method has succeeded: a retry with the same key must not run it again. */
+	/** Set when a change is stored, or a step fails after the method: a retry with the same key must not run it again. */
 	isDone = false
 	/** Set once the answer is being sent: later calls of `this.status()` and the like only log. */
 	isReplied = false

@@ -165,7 +165,8 @@ function releaseLock({ app }: Exchange, cacheKey: string): Promise<void> {
 
 /**
  * Stores the answer. After a server error, a transient refusal or an aborted request it deletes the key instead,
- * because a retry may succeed. But if the method may have taken effect, retries are refused.
+ * because a retry may succeed. But if the method may have taken effect, retries are refused, and what an aborted request
+ * has done is answered.
  */
 async function storeAnswer(
 	exchange: Exchange,
@@ -173,9 +174,10 @@ async function storeAnswer(
 	reply: Reply,
 	fingerprint: string,
 ): Promise<void> {
-	const mayRetry = reply.status >= 500 || TRANSIENT.has(reply.status) || exchange.isAborted
+	const { isAborted, isDone } = exchange
+	const mayRetry = reply.status >= 500 || TRANSIENT.has(reply.status) || (isAborted && !isDone)
 	try {
-		if (exchange.isOutcomeUnknown || (mayRetry && exchange.isDone))
+		if (exchange.isOutcomeUnknown || (mayRetry && isDone))
 			await withTimeout(MARGIN, storeRecord(exchange, cacheKey, { state: 'unkept', fingerprint }))
 		else if (mayRetry) await withTimeout(MARGIN, exchange.app.cache.delete(cacheKey))
 		else await withTimeout(MARGIN, storeRecord(exchange, cacheKey, recordOf(exchange, reply, fingerprint)))

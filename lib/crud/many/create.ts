@@ -13,7 +13,7 @@ import { relatedAccess } from '../relations/access.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { givenChanges } from '../value-from-json.ts'
-import { type CrudView, FACTS } from '../view.ts'
+import { type CrudView, FACTS, noteStored } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
 import { checkedEach, listOf, refuseInclude } from './lists.ts'
 import { placed, placedByModel } from './places.ts'
@@ -116,6 +116,7 @@ async function createAll(
 	const selection = withNeeded(view)
 	try {
 		const created = await stored(view, scope, all, selection)
+		noteStored(view)
 		return created.map(({ id, json, version }) => recordOf(view, id, json, version))
 	} catch (error) {
 		throw placedByModel(error)

@@ -261,6 +261,56 @@ for (const { name, open } of kinds) {
 			})
 		})
 
+		test('one that disconnects after the commit gets the answer when it retries', async () => {
+			let isStored = false
+			class Own extends CrudHandler {
+				override authenticator = authenticator
+				async post_pay() {
+					const made = await transaction([this], ([orders]) => orders.create({ note: 'paid' }))
+					if (!isStored) {
+						isStored = true
+						await until(() => this.request.signal.aborted, 'gone')
+					}
+					return made
+				}
+				// It fails after the change is stored.
+				override stripObject(record: Record<string, unknown>) {
+					if (record.note === 'broken') throw new Error('no')
+					return record
+				}
+			}
+			const own = new Own(desk.orders, { ...OPTIONS, allow: ['create', 'createMany'] })
+			await listening({ order: own }, {}, async ({ port }) => {
+				const headers = ['Content-Length: 0', 'user: ada', 'Idempotency-Key: k1']
+				await connected(port, async (client) => {
+					void client.send(requestText('POST /order/pay', headers))
+					await until(() => isStored, 'stored')
+				})
+				const send = async (path: string, key: string, body?: object): Promise<number> => {
+					const { status } = await fetch(`http://127.0.0.1:${port}${path}`, {
+						method: 'POST',
+						headers: {
+							user: 'ada',
+							'idempotency-key': key,
+							...(body && { 'content-type': 'application/json' }),
+						},
+						...(body && { body: JSON.stringify(body) }),
+					})
+					return status
+				}
+				// 409 as long as the server doesn't know that the client is gone.
+				await until(async () => (await send('/order/pay', 'k1')) === 200, 'answered')
+				assert.equal(await counts(), [1, 0])
+				for (const body of [{ note: 'broken' }, [{ note: 'broken' }]]) {
+					for (const id of await idsOf(desk.orders))
+						await desk.orders.delete(String(id), ID, { where: undefined, version: undefined })
+					const key = `broken-${Array.isArray(body)}`
+					assert.equal([await send('/order', key, body), await send('/order', key, body)], [500, 409])
+					assert.equal(await counts(), [1, 0])
+				}
+			})
+		})
+
 		test('handlers work outside of a request, where their scopes don’t need one', async () => {
 			const orders = new CrudHandler(desk.orders, OPTIONS)
 			await transaction([orders, desk.items], async ([inOrders, inItems]) => {
@@ -300,6 +350,14 @@ for (const { name, open } of kinds) {
 			assert.equal([status, headers['retry-after']], [503, '5'])
 		})
 	})
+}
+
+async function idsOf(model: Model): Promise<readonly unknown[]> {
+	const { json } = await model.list({
+		...{ selection: ID, where: undefined, order: [{ field: 'id', descending: false }] },
+		...{ limit: 9, offset: 0, after: undefined, total: false },
+	})
+	return (JSON.parse(json) as { id: unknown }[]).map(({ id }) => id)
 }
 
 const ID = { fields: ['id'], names: ['id'], version: undefined }
