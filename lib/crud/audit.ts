@@ -18,6 +18,7 @@ import {
 import { ModelError } from '../models/model-error.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { NOTHING } from './fields.ts'
+import { recordTexts, withMembers } from './json-text.ts'
 import type { AuditOption, CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 
@@ -115,6 +116,8 @@ export interface AuditedChange {
 	readonly after: string | undefined
 	/** The condition that the record matches before. */
 	readonly where: Condition | undefined
+	/** Whether an existing record keeps all of its values. */
+	readonly isEmpty: boolean
 }
 
 /**
@@ -143,12 +146,18 @@ async function recorded<T extends Found | Absent>(
 	const { selection } = audit
 	const lock = into.lock?.bind(into) ?? into.read.bind(into)
 	const before = change.before === undefined ? undefined : await lock(change.before, selection, change.where)
+	if (change.before !== undefined && before === undefined) {
+		// It isn't there, or doesn't match; if it comes back meanwhile, it must not be changed without its values before.
+		if (change.operation === 'upsert') throw new ModelError('busy')
+		return 'missing' as T // an Absent
+	}
 	const result = await run(into)
-	if (typeof result === 'string') return result
+	if (typeof result === 'string' || (change.isEmpty && before !== undefined)) return result
 	const record: Found & { readonly id?: string } = result // T may be a Created
 	const id = record.id ?? change.after ?? change.before ?? ''
 	const isGone = change.operation === 'remove'
-	const after = isGone ? undefined : await into.read(id, selection, undefined)
+	// By a lock: a snapshot may be older than a change that this one has found.
+	const after = isGone ? undefined : await lock(id, selection, undefined)
 	const values: Values = {
 		who,
 		at: audit.model.setsNow === true ? NOW : new Date(timeOfDay()).toISOString(),
@@ -161,19 +170,18 @@ async function recorded<T extends Found | Absent>(
 	return result
 }
 
-/** What a change has changed of the audited fields; all of them of a record that is new or gone. */
-function differences({ json }: Audit, before: Found | undefined, after: Found | undefined): Values {
-	const [old, now] = [before, after].map(
-		(found) => found && (JSON.parse(found.json) as Record<string, unknown>),
-	)
-	const isChanged = (name: string) =>
-		old === undefined || now === undefined || JSON.stringify(old[name]) !== JSON.stringify(now[name])
-	const written = (name: string, record: Record<string, unknown> | undefined) => {
-		if (record === undefined) return null
-		const text = JSON.stringify(
-			Object.fromEntries(Object.entries(record).filter(([field]) => isChanged(field))),
-		)
-		return json.has(name) ? new RawJson(text) : text
+/** What a change has changed of the audited fields; all of them of a record that is new or gone. By their texts in JSON. */
+function differences({ selection: { names }, json }: Audit, before?: Found, after?: Found): Values {
+	const [old, now] = [before, after].map((found) => found && recordTexts(found.json, [], names)[0]?.values)
+	const written = (column: string, values: readonly (string | undefined)[] | undefined) => {
+		if (values === undefined) return null
+		const changed = names.flatMap((name, at) => {
+			const value = values[at]
+			const isSame = old !== undefined && now !== undefined && old[at] === now[at]
+			return value === undefined || isSame ? [] : [[name, value] as const]
+		})
+		const text = withMembers('{}', changed)
+		return json.has(column) ? new RawJson(text) : text
 	}
 	return { before: written('before', old), after: written('after', now) }
 }

@@ -164,12 +164,14 @@ interface Change {
 	readonly after?: string
 	/** Whether the change may move the record out of the scope. */
 	readonly mayMove?: boolean
+	/** Whether an existing record keeps all of its values. */
+	readonly isEmpty?: boolean
 }
 
 /** Makes a change, in a transaction with its audit and with the check that needs it, if there are any. */
 export async function changed<T extends Found | Absent>(
 	view: CrudView,
-	{ operation, scope, before, after, mayMove = false }: Change,
+	{ operation, scope, before, after, mayMove = false, isEmpty = false }: Change,
 	run: (into: Model) => Promise<T>,
 ): Promise<T> {
 	const { audit } = view[FACTS]
@@ -186,7 +188,8 @@ export async function changed<T extends Found | Absent>(
 		if (audit === undefined) return mayMove ? model.transaction(make) : make(model)
 		// Not the exchange's user: a related handler may have an authenticator of its own.
 		const who = findExchange(view) && view.user?.id
-		return audited({ model, audit, who, operation, before, after, where: scope.where }, make)
+		const change = { model, audit, who, operation, before, after, where: scope.where, isEmpty }
+		return audited(change, make)
 	}
 	const done = await store()
 	if (typeof done !== 'string') noteStored(view)

@@ -184,13 +184,14 @@ async function upsertOne(
 	const model = await modelOf(view)
 	const all = newRecord(plan, scope, values)
 	refuseLeaving(changes, scope, plan)
+	const isEmpty = Object.keys(changes).length === 0
 	const before = audit === undefined ? undefined : await idOf(plan, on, all, scope)
 	const run = async (into: Model): Promise<Upserted> => {
 		const done = await into.upsert?.(
 			{
 				values: all,
 				on: on.map(({ field }) => field.name),
-				changes: Object.keys(changes).length === 0 ? changes : touched(plan, changes),
+				changes: isEmpty ? changes : touched(plan, changes),
 				where: scope.where,
 			},
 			withNeeded(view),
@@ -202,7 +203,7 @@ async function upsertOne(
 	}
 	const { id, json, version } = await changed(
 		view,
-		{ operation: 'upsert', scope, before, mayMove: scope.isOpen },
+		{ operation: 'upsert', scope, before, mayMove: scope.isOpen, isEmpty },
 		run,
 	)
 	return recordOf(view, id, json, version)

@@ -248,12 +248,20 @@ export class SqlModel implements Model {
 			if (affected === 0) return undefined
 			const before = valuesOfId(id, this.#subject.keys)
 			const now = idFrom(this.#subject, (name, at) => (isGiven(changes[name]) ? changes[name] : before[at]))
-			const found = await new Reads(this.#live, () => plan, runner).alone(now, undefined)
+			const found = await this.#written(now, plan, runner)
 			const error = found === undefined ? this.#notInView() : undefined
 			if (error !== undefined) throw error
 			return found
 		})
 		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+	}
+
+	/** A record just written. Not from the snapshot of a transaction that was there before: others may have changed it since. */
+	async #written(id: string, plan: Plan, runner: Runner): Promise<Found | undefined> {
+		if (!this.#runner.isInTransaction || this.#subject.dialect.readsSnapshots !== true)
+			return new Reads(this.#live, () => plan, runner).alone(id, undefined)
+		const { rows } = await runner.run(lockStatement(this.#subject, id, plan, UNGUARDED))
+		return rows[0] && plan.selectedRow.found(rows[0])
 	}
 
 	/** Whether the record is locked before a change, because the change itself can't check the condition. */

@@ -29,7 +29,7 @@ interface Opened {
 }
 
 const PLANT = `create table PLANT (id ID, name varchar(50) not null unique, secret varchar(50), owner varchar(50),
-	deleted TIME null, version bigint not null default 1)`
+	seeds bigint, deleted TIME null, version bigint not null default 1)`
 const CHANGE = `create table CHANGES (id ID, who varchar(50), at TIME not null, operation varchar(20) not null,
 	record varchar(50) not null check (record <> '13'), resource varchar(90), before JSON null, after JSON null)`
 const NAMES = { plant: `audited_${process.pid}`, change: `audited_${process.pid}_changes` }
@@ -91,7 +91,8 @@ function inMemory(): Opened {
 		fields: {
 			id: 'bigint',
 			name: 'text',
-			...{ secret: text, owner: text, deleted: { type: 'timestamp', nullable: true } },
+			...{ secret: text, owner: text, seeds: { type: 'bigint', nullable: true } },
+			deleted: { type: 'timestamp', nullable: true },
 			version: { type: 'bigint', default: 1 },
 		},
 		unique: [['name']],
@@ -141,8 +142,8 @@ for (const name of await storesHere()) {
 		let store: Opened
 		const log = new Log()
 
-		function serve(options: Partial<CrudOptions> = {}) {
-			const plants = new Owned(store.plants, { ...OPTIONS, audit: store.changes, ...options })
+		function serve(options: Partial<CrudOptions> = {}, base: CrudOptions = OPTIONS) {
+			const plants = new Owned(store.plants, { ...base, audit: store.changes, ...options })
 			const changes = new CrudHandler(store.changes, { visible: 'all', maxLimit: 1_000, limit: 1_000 })
 			const server = createServer(
 				{ plant: plants, change: changes },
@@ -269,6 +270,72 @@ for (const name of await storesHere()) {
 				(await recorded()).map(({ after }) => after.name),
 				['one', 'two', 'three'],
 			)
+		})
+
+		test('numbers that a double can’t hold are compared, and recorded, by their digits', async () => {
+			const { ask } = serve({ visible: ['id', 'seeds'], updatable: ['name', 'seeds'] })
+			const { data } = await ask('POST /plant', { name: 'sage', seeds: '9007199254740993' })
+			await ask(`PATCH /plant/${data.id}`, { seeds: '9007199254740992' })
+			const names = ['before', 'after']
+			const { json } = await store.changes.list({
+				...{ selection: { fields: names, names, version: undefined }, where: undefined },
+				order: [{ field: 'id', descending: false }],
+				...{ limit: 9, offset: 0, after: undefined, total: false },
+			})
+			const texts = json.replaceAll(/[\\\s]/g, '')
+			assert.match(texts, '"seeds":9007199254740993}')
+			assert.match(texts, /"before":"?\{"seeds":9007199254740993\}"?,"after":"?\{"seeds":9007199254740992\}/)
+		})
+
+		test('a change of what is deleted and restored all the time has its values before', async () => {
+			const { ask, recorded } = serve()
+			const { data: made } = await ask('POST /plant', { name: '0' })
+			const path = `/plant/${made.id}`
+			const each = async (request: string, body?: object) => {
+				for (let at = 0; at < 15; at++) await ask(request, body && { name: `n${at}` })
+			}
+			await Promise.all([
+				each(`PATCH ${path}`, {}),
+				each(`PATCH ${path}`, {}),
+				each(`DELETE ${path}`),
+				each(`POST ${path}/restore`),
+			])
+			const updates = (await recorded()).filter((one: Change) => one.operation === 'update')
+			for (const { before } of updates) assert.ok(before !== null)
+		})
+
+		test('a change in a list that changes nothing has what others have stored meanwhile', async () => {
+			const { ask, recorded } = serve(
+				{},
+				{
+					...{ visible: ['id', 'name', 'owner'], updatable: ['name', 'owner'], upsertOn: ['name'] },
+					allow: ['create', 'updateMany', 'upsert'],
+				},
+			)
+			const ids: number[] = []
+			for (const title of ['a', 'b']) ids.push((await ask('POST /plant', { name: title })).data.id)
+			let answer: Promise<{ data: unknown }> | undefined
+			await store.plants.transaction(async (plants) => {
+				const values = { name: 'B', owner: 'other' }
+				const none = { fields: [], names: [], version: undefined }
+				await plants.update(String(ids[1]), values, none, { where: undefined, version: undefined })
+				answer = ask('PATCH /plant', [
+					{ id: ids[0], name: 'A' },
+					{ id: ids[1], name: 'B' },
+				])
+				// It begins, and waits for the second record.
+				await new Promise((resolve) => setTimeout(resolve, 200))
+			})
+			const data = await answer?.then((one) => one.data)
+			assert.equal(data, [
+				{ id: ids[0], name: 'A', owner: null },
+				{ id: ids[1], name: 'B', owner: 'other' },
+			])
+			const last = (await recorded()).at(-1)
+			assert.equal([last?.before, last?.after], [{}, {}])
+			const count = (await recorded()).length
+			assert.is((await ask('PUT /plant?on=name', { name: 'A' })).status, 200)
+			assert.is((await recorded()).length, count)
 		})
 
 		test('a transaction in a transaction undoes it, too', async () => {
