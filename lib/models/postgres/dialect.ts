@@ -47,6 +47,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		...(keys.some(({ storage }) => storage === LOOSE) ? { keyIs: writeKeyIs } : {}),
 		exactly: writeExactly,
 		list: (sql, parts) => lists.write(sql, parts),
+		listEach: (sql, parts, wheres) => lists.writeEach(sql, parts, wheres),
 		listed: (rows, parts) => readList(rows, parts, dialect),
 		totals: totalsOf(),
 		isOutdated,

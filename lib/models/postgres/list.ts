@@ -4,14 +4,7 @@ import type { Bytes } from '../../base/time.ts'
 import type { Listed } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import {
-	type Dialect,
-	type Embedded,
-	type ListParts,
-	listedOf,
-	type Selected,
-	type Sql,
-} from '../sql/dialect.ts'
+import { type Dialect, type Embedded, type ListParts, listedOf, type Selected, Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { fillMarks, recordOf } from '../sql/related.ts'
@@ -78,6 +71,20 @@ export class Lists {
 		const cached = isCached ? texts.cache.get(key) : undefined
 		sql.text = cached ?? listText(sql.dialect, parts, texts, conditions)
 		if (isCached && cached === undefined) texts.cache.keep(key, sql.text)
+	}
+
+	/** Lists that together have at most `maxBytes`: what is beyond isn't sent. */
+	writeEach(sql: Sql, parts: ListParts, wheres: readonly NonNullable<ListParts['where']>[]): void {
+		const lists = wheres.map((where, at) => {
+			const list = new Sql(sql.dialect, sql.values)
+			this.write(list, { ...parts, where })
+			return `select p.*, ${at} from (${list.text}) p`
+		})
+		const total = parts.total ? ', t' : ''
+		const max = wholeBytes(parts.maxBytes)
+		const fits = `coalesce(sum(octet_length(u.j)) over (rows unbounded preceding), 0) <= ${max}`
+		sql.add(`select case when ${fits} then u.j end, u.n, u.k, case when ${fits} then u.w else ${max} + 1 end`)
+		sql.add(`${total}, u.i from (${lists.join(' union all ')}) u (j, n, k, w${total}, i)`)
 	}
 
 	#textsOf(dialect: Dialect, { selected, embedded }: ListParts): ListTexts {

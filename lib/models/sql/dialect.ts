@@ -255,6 +255,13 @@ export interface Dialect {
 	 */
 	listEach?(sql: Sql, parts: ListParts, wheres: readonly ((sql: Sql) => void)[]): void
 	/**
+	 * How many of these lists are in a statement at most: fewer where their sum isn't bounded in the database, and there is no
+	 * round trip to save.
+	 *
+	 * @default 100
+	 */
+	readonly listsAtOnce?: number
+	/**
 	 * Converts the rows of the list statement to a page; `undefined` if the rows are too large, but may fit without the
 	 * extra record behind the page.
 	 *

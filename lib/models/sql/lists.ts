@@ -124,7 +124,7 @@ function writeUnion(sql: Sql, parts: ListParts, wheres: readonly Write[]): void 
 	}
 }
 
-/** Maximum number of lists in a statement: SQLite takes 500, but planning a hundred takes longer than a round trip already. */
+/** Maximum number of lists in a statement: planning a hundred takes longer than a round trip already. */
 const MAX_LISTS = 100
 /** Maximum length of their conditions: with totals, a statement then has at most 32,766 values, as many as SQLite takes. */
 const MAX_TEXT_LENGTH = 32_768
@@ -135,7 +135,10 @@ function statementsOf(wheres: readonly Write[], { dialect }: Subject): Write[][]
 	if (first === undefined) return []
 	const sample = new Sql(dialect)
 	first(sample)
-	const size = Math.max(1, Math.min(MAX_LISTS, Math.floor(MAX_TEXT_LENGTH / sample.text.length)))
+	const size = Math.max(
+		1,
+		Math.min(dialect.listsAtOnce ?? MAX_LISTS, Math.floor(MAX_TEXT_LENGTH / sample.text.length)),
+	)
 	const groups: Write[][] = []
 	for (let at = 0; at < wheres.length; at += size) groups.push(wheres.slice(at, at + size))
 	return groups

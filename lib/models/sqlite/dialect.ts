@@ -48,6 +48,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		oneOf: writeOneOf,
 		totals: totalsOf(writing),
 		list: (sql, parts) => lists.write(sql, parts),
+		listsAtOnce: 5,
 		listed: (rows, parts) => lists.read(rows, parts),
 		isOutdated: (error) => error instanceof Error && NO_COLUMN.test(error.message),
 		failure: failureOf,

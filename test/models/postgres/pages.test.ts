@@ -1,4 +1,5 @@
 /** The end of PostgreSQL's pages: the look-ahead record removed in Node, and where the next page starts. */
+import type { Socket } from 'node:net'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import type { Model, Value } from '../../../lib/models/model.ts'
@@ -137,6 +138,44 @@ if (names.includes('pg'))
 					assert.equal(await asked(bytes - 10, 3), ['too_large', 1])
 					assert.equal(await asked(100, 0), [{ json: '[]', next: undefined, total: 3 }, 2])
 				}
+			} finally {
+				await pool.query(`drop table if exists ${table}`)
+				await pool.end()
+			}
+		})
+
+		test('of several lists, no more than all of them may have is sent', async () => {
+			const pool = new pg.Pool({ ...SERVER, max: 1 })
+			const table = `${TABLE}_lists`
+			try {
+				await pool.query(
+					`drop table if exists ${table}; create table ${table} (id int primary key, t text not null)`,
+				)
+				await pool.query(
+					`insert into ${table} select n, repeat(md5(n::text), 20000) from generate_series(1, 40) n`,
+				)
+				const model = await PostgresModel.open(pool, table)
+				const selection = { fields: ['id', 't'], names: ['id', 't'], version: undefined }
+				const order = [{ field: 'id', descending: false }]
+				const ask = (count: number, maxBytes: number) =>
+					model.listEach?.(
+						{
+							...{ selection, order, limit: 1, offset: 0, after: undefined, where: undefined, total: true },
+							maxBytes,
+						},
+						Array.from({ length: count }, (_, at) => ({ op: 'eq', field: 'id', value: at + 1 })),
+					)
+				const client = await pool.connect()
+				client.release()
+				const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+				assert.equal(
+					(await ask(3, 2_000_000))?.map(({ total }) => total),
+					[1, 1, 1],
+				)
+				const before = stream.bytesRead
+				const error = await ask(40, 2_000_000)?.catch((thrown: unknown) => thrown)
+				assert.is(error instanceof ModelError && error.kind, 'too_large')
+				assert.ok(stream.bytesRead - before < 3_000_000, `${stream.bytesRead - before} bytes`)
 			} finally {
 				await pool.query(`drop table if exists ${table}`)
 				await pool.end()

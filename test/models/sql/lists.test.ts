@@ -20,10 +20,11 @@ const QUERY: ListQuery = {
 }
 
 /** The pages, and how many lists each statement had. */
-async function pagesOf(conditions: readonly Condition[]) {
+async function pagesOf(conditions: readonly Condition[], listsAtOnce = 100) {
 	const held = new HeldDriver(driver)
 	held.release(true)
-	const pages = await new SqlModel(table, held, dialect).listEach(QUERY, conditions)
+	const own = Object.create(dialect, { listsAtOnce: { value: listsAtOnce } })
+	const pages = await new SqlModel(table, held, own).listEach(QUERY, conditions)
 	return { pages, lists: held.sent.map(({ text }) => text.split(' union all ').length) }
 }
 
@@ -47,6 +48,15 @@ describe('listEach', (test) => {
 	test('a statement has at most a hundred lists', async () => {
 		const { pages, lists } = await pagesOf(Array.from({ length: 250 }, (_, at) => eq(at)))
 		assert.equal(lists, [100, 100, 50])
+		assert.equal(
+			(
+				await pagesOf(
+					Array.from({ length: 12 }, (_, at) => eq(at)),
+					5,
+				)
+			).lists,
+			[5, 5, 2],
+		)
 		assert.equal(
 			pages.slice(0, 4).map(({ json }) => json),
 			['[]', '[{"id":1}]', '[{"id":3}]', '[]'],
