@@ -39,9 +39,7 @@ function wordsOf({ query, keys, totals }: TotalsParts<Sql>): TotalsWords {
 		concat: concatText,
 		...(isSmall || maxBytes === undefined
 			? {}
-			: {
-					selected: (json) => `case when sum(octet_length(${json})) over () <= ${maxBytes} then ${json} end`,
-				}),
+			: { selected: `case when sum(octet_length(j)) over () <= ${maxBytes} then j end` }),
 	}
 }
 

@@ -115,8 +115,8 @@ export interface TotalsWords {
 	order(ref: string, descending: boolean): string
 	/** Joins texts and expressions to one text. */
 	concat(parts: readonly ({ readonly text: string } | { readonly sql: string })[]): string
-	/** What is selected for the JSON. @default the JSON */
-	selected?(json: string): string
+	/** What is selected of the groups within the limit, whose JSON is `j`. @default `j` */
+	readonly selected?: string
 }
 
 export const GROUPS = 'g'
@@ -134,7 +134,8 @@ export function writeTotals(sql: Sql, parts: TotalsParts<Sql>, words: TotalsWord
 			return { sql: words.totalJson(totals[part.total] as TotalColumn, totalRef(part.total)) }
 		}),
 	)
-	sql.add(`select ${words.selected?.(json) ?? json} from (`)
+	if (words.selected !== undefined) sql.add(`select ${words.selected} from (`)
+	sql.add(`select ${json} as j from (`)
 	writeGroups(sql, parts, words.key, totals.map(words.total))
 	sql.add(`) ${GROUPS}`)
 	if (query.having !== undefined)
@@ -152,6 +153,7 @@ export function writeTotals(sql: Sql, parts: TotalsParts<Sql>, words: TotalsWord
 	if (order.length > 0) sql.add(` order by ${order.join(', ')}`)
 	// A literal: the plan for any limit could be one for few groups.
 	sql.add(` limit ${query.limit}`)
+	if (words.selected !== undefined) sql.add(') p')
 }
 
 function totalOrder(

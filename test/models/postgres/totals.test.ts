@@ -65,6 +65,25 @@ for (const name of drivers)
 			)
 		})
 
+		test('only the groups within the limit count towards their bytes', async () => {
+			const named = `${table}_named`
+			await opened.exec(`create table ${named} (id int primary key, name text);
+				insert into ${named} select n, repeat('x', 100) || n from generate_series(1, 1000) n`)
+			const names = await PostgresModel.open(opened.database, named)
+			const asked = async (limit: number) => {
+				const by = [{ name: 'name', field: 'name' }]
+				const order = [{ key: 0, descending: true }]
+				const query = { ...QUERY, by, totals: [sum('id')], order, limit, maxBytes: 2_000 }
+				return names.totals?.(query).then(
+					({ json }) => JSON.parse(json).map(({ sum }: { sum: { id: number } }) => sum.id),
+					({ kind }) => kind,
+				)
+			}
+			assert.equal(await asked(3), [999, 998, 997])
+			assert.is(await asked(20), 'too_large')
+			await opened.exec(`drop table ${named}`)
+		})
+
 		test('parts of times beyond the calendar are written apart', async () => {
 			const expected: Readonly<Record<string, string>> = {
 				at: '[{"at":"0044-03 BC"},{"at":"2026-03"},{"at":"infinity"}]',
