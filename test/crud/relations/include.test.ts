@@ -63,7 +63,8 @@ describe('crud relations: what include may name', (test) => {
 			400,
 			/names a field, and may only name relations: fields are named in fields/,
 		],
-		['GET /article?include=person.title', 400, /may only name articles/],
+		['GET /article?include=person.title', 400, /may only name, below person, articles/],
+		['GET /article?fields=person.none', 400, /fields may only name, below person, id, name/],
 		['GET /article/1?include=person.articles.person.articles.person', 400, /at most 4 are allowed/],
 	]
 	for (const [request, status, error] of requests) {
