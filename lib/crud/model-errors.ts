@@ -163,7 +163,7 @@ function uncheckedFields({ fields }: ErrorPlan, written: Written): readonly stri
 }
 
 const CREATE: ReadonlySet<CrudOperation> = new Set(['create', 'createMany', 'upsert'])
-const CHANGE: ReadonlySet<CrudOperation> = new Set(['update', 'updateMany', 'replace', 'upsert'])
+const CHANGE: ReadonlySet<CrudOperation> = new Set(['update', 'updateMany', 'replace', 'upsert', 'restore'])
 
 /** One detail for each of the fields that the client may write. */
 function details(

@@ -101,6 +101,19 @@ describe('crud/model-errors', (test) => {
 		})
 	}
 
+	test('a record that is restored conflicts by the fields that may be written', async () => {
+		const model = new MemoryModel('note', {
+			fields: { id: 'integer', text: 'text', gone: { type: 'timestamp', nullable: true } },
+			...{ key: 'id', rows: [{ text: 'a', gone: '2026-01-01T00:00:00Z' }] },
+		})
+		model.update = async () => {
+			throw new ModelError('unique', ['text'])
+		}
+		const options = { visible: 'all', updatable: ['text'], softDelete: 'gone', allow: ['restore'] } as const
+		const asked = asking({ note: new CrudHandler(model, options) })
+		assert.is(await refusalOf(asked, 'POST /note/1/restore'), '409 text is taken by another record')
+	})
+
 	test('a referenced record is not deleted', async () => {
 		assert.is(
 			await refusalOf(failing('foreign_key', ['title']), 'DELETE /article/1'),
