@@ -31,7 +31,7 @@ export { type RememberOptions, remember, type Storable } from './cache/remember.
 export type { CorsOptions } from './cors/cors.ts'
 export { CrudPage, CrudRecord } from './crud/answers.ts'
 export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
-export { databaseError } from './crud/database-error.ts'
+export { databaseError } from './crud/database-errors.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
 export type { CrudFieldLimits } from './crud/narrow.ts'

@@ -12,9 +12,9 @@ import { etagOf } from '../reply/etag.ts'
 import { nextLink } from '../reply/link.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { restErrorOf } from './database-errors.ts'
 import type { CrudField } from './fields.ts'
 import { type Needed, splitNeeded } from './json-text.ts'
-import { restErrorOf } from './model-errors.ts'
 import { narrowed } from './relations/access.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
@@ -253,4 +253,15 @@ export function stripped(view: CrudView, answer: unknown): unknown {
 	if (!view[FACTS].isStripped) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	return stripRecords(view, answer instanceof RawJson ? answer.value() : answer)
+}
+
+/** The text of a list of answers: that of each record, or what an override has returned, in `stripObject`. */
+export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
+	const texts = answers.map((answer) => {
+		const value = answer instanceof CustomReply ? answer.value : answer
+		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
+		const plain = value instanceof RawJson ? value.value() : value
+		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
+	})
+	return new RawJson(`[${texts.join()}]`)
 }

@@ -98,7 +98,7 @@ export class Selections {
 	readonly #version: string | undefined
 	/** Other selections. */
 	readonly #cache = new RepeatCache<Selection>()
-	/** What requests ask for, by their parameters: `include.ts` keeps it here. */
+	/** What requests ask for, by their parameters: `parse-include.ts` keeps it here. */
 	readonly requests = new RepeatCache<object>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {

@@ -14,7 +14,13 @@ import { filterCondition, filterNames, RelatedTerms, searchCondition } from './f
 import { comparison, fieldCondition, TermCounter, takesList } from './filter-comparison.ts'
 import { countOf, names, orderOf, wholeNumber } from './parameters.ts'
 import type { CrudPlan } from './plan.ts'
-import { type Include, NO_INCLUDE, type Requested, refuseTooMany, requestedOf } from './relations/include.ts'
+import {
+	type Include,
+	NO_INCLUDE,
+	type Requested,
+	refuseTooMany,
+	requestedOf,
+} from './relations/parse-include.ts'
 import { type NonNullValue, valueFromText } from './value-from-text.ts'
 
 /** The query of `list()`, with the model's field names. */

@@ -9,7 +9,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { type CrudField, dropOldest, type FieldMap, Selections } from './fields.ts'
 import { defaultQuery } from './list-query.ts'
 import type { CrudPlan, Relation } from './plan.ts'
-import { NO_INCLUDE } from './relations/include.ts'
+import { NO_INCLUDE } from './relations/parse-include.ts'
 import { type CrudFacts, type CrudView, FACTS, stateOf } from './view.ts'
 
 /** What `fields()` returns: the fields that this request doesn't have, and those that it can't write, by clients' names. */

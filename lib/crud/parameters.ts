@@ -1,4 +1,4 @@
-/** The values of a list's parameters: names, whole numbers, the order. Used by `list-query.ts` and `relations/include.ts`. */
+/** The values of a list's parameters: names, whole numbers, the order. Used by `list-query.ts` and `relations/parse-include.ts`. */
 
 import type { Order } from '../models/model.ts'
 import { badQuery, unknownName } from './bad-query.ts'

@@ -65,7 +65,9 @@ const ELSEWHERE: Readonly<Record<string, () => string[]>> = {
 function unstorable(): string[] {
 	const [, kinds = ''] =
 		/type ModelErrorKind =([^\n]*\n(?:\t\|.*\n)+)/.exec(sourceOf('models/model-error.ts')) ?? []
-	const cases = [...sourceOf('crud/model-errors.ts').matchAll(/case '(\w+)'/g)].map(([, kind = '']) => kind)
+	const cases = [...sourceOf('crud/database-errors.ts').matchAll(/case '(\w+)'/g)].map(
+		([, kind = '']) => kind,
+	)
 	const rest = quoted(kinds).filter((kind) => !cases.includes(kind))
 	return rest.map((kind) => (kind === 'not_null' ? 'required' : kind))
 }

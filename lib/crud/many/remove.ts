@@ -18,7 +18,7 @@ import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../store.ts'
 import { type CrudView, FACTS } from '../view.ts'
-import { refuseTags } from './lists.ts'
+import { refuseTags } from './check-list.ts'
 import { together } from './together.ts'
 
 /** Parameters of a list that a deletion refuses: it would seem to be limited to a page. */

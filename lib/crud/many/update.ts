@@ -5,6 +5,7 @@
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes } from '../../models/model.ts'
 import { invalid } from '../../validate/problem.ts'
+import { listOf } from '../answers.ts'
 import { changeWithin } from '../changes.ts'
 import type { CrudPlan } from '../plan.ts'
 import { namingKeys } from '../record-id.ts'
@@ -13,7 +14,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, listOf, refuseInclude, refuseTags } from './lists.ts'
+import { checkedEach, refuseInclude, refuseTags } from './check-list.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 

@@ -12,7 +12,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
 import { eachOf } from './each.ts'
-import type { Include } from './include.ts'
+import type { Include } from './parse-include.ts'
 import { fieldsNamed, idsOf, isEqual, isRelated } from './records.ts'
 
 /**

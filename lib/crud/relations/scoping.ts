@@ -7,7 +7,7 @@ import type { Scope } from '../scope.ts'
 import { Sessions } from '../session.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
-import type { Include } from './include.ts'
+import type { Include } from './parse-include.ts'
 
 /** The parts of a query that may lead through relations. */
 export interface Relating {

@@ -1,12 +1,12 @@
 /**
- * `introspect` makes a `Table` from what `catalog.ts` has read; `relationCalled` finds a relation by name. Called by
+ * `introspect` makes a `Table` from what `catalog/read-catalog.ts` has read; `relationCalled` finds a relation by name. Called by
  * `model.ts`.
  */
 import { nearest } from '../../base/options.ts'
 import type { Keyless } from '../sql/key.ts'
 import type { BigintForm } from '../sql/options.ts'
 import type { Base, Column, Constraint, Table } from '../sql/table.ts'
-import type { Catalog, CatalogColumn, CatalogConstraint, Origin, Relation } from './catalog/catalog.ts'
+import type { Catalog, CatalogColumn, CatalogConstraint, Origin, Relation } from './catalog/read-catalog.ts'
 import { keepsDimensions } from './json.ts'
 import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './types.ts'
 

@@ -1,5 +1,5 @@
 /**
- * `BatchQueue`: groups concurrent requests into batches. `reads.ts` uses it to join reads of single records into one
+ * `BatchQueue`: groups concurrent requests into batches. `gathered-reads.ts` uses it to join reads of single records into one
  * query, `postgres/pg/writes.ts` to group writes. A single request is sent at once; while a batch is in flight, later
  * requests are collected until the end of the event loop's turn. Items leave the queue before their statement is sent,
  * so a read never gets the result of a statement that was sent before it.

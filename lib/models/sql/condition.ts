@@ -1,6 +1,6 @@
 /**
  * `writeCondition`: writes filters, scopes and guards as SQL, with SQL's three-valued logic. Called by `sql-model.ts`,
- * `reads.ts` and `writes.ts`.
+ * `gathered-reads.ts` and `writes.ts`.
  */
 import type { Comparison, Condition, Link } from '../model.ts'
 import type { Dialect, Sql } from './dialect.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
-import { GatheredReads, type Reader } from '../../../lib/models/sql/reads.ts'
+import { GatheredReads, type Reader } from '../../../lib/models/sql/gathered-reads.ts'
 import { Timeout } from '../../../lib/models/sql/runner.ts'
 import { describe } from '../../helpers/describe.ts'
 import { turn } from './stage.ts'

@@ -3,7 +3,7 @@ import type { Condition, Related, Selection } from '../../models/model.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
 import { allOf } from '../filter-comparison.ts'
 import type { CrudPlan, RelationLink } from '../plan.ts'
-import type { Include } from './include.ts'
+import type { Include } from './parse-include.ts'
 import type { Scoping } from './scoping.ts'
 
 export interface Embedded {

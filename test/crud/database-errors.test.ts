@@ -61,7 +61,7 @@ function failing(kind: ModelErrorKind, fields: readonly string[] = []) {
 const READS = ['/article', '/article?limit=0', 'QUERY /article', '/article/1', '/article/1?fields=id']
 const WRITES = ['POST /article', 'PATCH /article/1', 'PUT /article/1']
 
-describe('crud/model-errors', (test) => {
+describe('crud/database-errors', (test) => {
 	const unavailable: [ModelErrorKind, string, string, string][] = [
 		['busy', 'unavailable', '503 Service Unavailable', '1'],
 		['unavailable', 'unavailable', '503 Service Unavailable', '5'],

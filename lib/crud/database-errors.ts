@@ -1,16 +1,18 @@
 /**
- * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that
- * clients can't find out about other fields. Called by `store.ts` and `operations.ts`.
+ * The answers to errors of the database: translates a model's errors to `RestError`s for clients. They name only fields that
+ * the client may write, so that clients can't find out about other fields. Called by `store.ts` and `operations.ts`;
+ * `databaseError` is for methods with SQL by hand.
  */
 import { RestError } from '../base/error.ts'
-import { DEFAULT } from '../models/model.ts'
-import { MissingColumn, ModelError } from '../models/model-error.ts'
+import { DEFAULT, type Model } from '../models/model.ts'
+import { MAX_PAGE_BYTES, MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { dependsOn, EVERYTHING, type Scope } from './scope.ts'
 import { DeletedRecord } from './stamps.ts'
+import { type CrudView, FACTS } from './view.ts'
 
 /** `Retry-After` in seconds: immediate retries would keep a busy database busy. */
 const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown', string>> = {
@@ -180,4 +182,38 @@ function details(
 	return [...writable.values()]
 		.filter(({ field }) => fields.includes(field.name))
 		.map(({ name }) => ({ field: name, code, message }))
+}
+
+/**
+ * Translates an error of the database or its driver as the operations of a `CrudHandler` do: 409, 422 or 503.
+ *
+ *     try {
+ *       await connection.query('update account set cents = cents - 5')
+ *     } catch (error) {
+ *       throw databaseError(error, accounts)
+ *     }
+ *
+ * @param of whose table the statement was about. The answer names the fields that clients may write if this is a
+ * handler; for a model it names none, because they may be hidden
+ * @returns a RestError; any other error, such as one of the program's own, as it is
+ */
+export function databaseError(error: unknown, of: Model | { readonly model: Model }): unknown {
+	const model = 'model' in of ? of.model : of
+	const plan = FACTS in of ? (of as unknown as CrudView)[FACTS].plan : planOf(model) // only a CrudHandler has FACTS
+	return restErrorOf(modelErrorOf(error, model), plan)
+}
+
+/** An error that a transaction has translated without a table names no fields: this one knows the table. */
+function modelErrorOf(error: unknown, model: Model): unknown {
+	if (!(error instanceof ModelError)) return model.failureOf?.(error) ?? error
+	const again = error.fields.length === 0 ? model.failureOf?.(error.cause) : undefined
+	return again?.kind === error.kind ? again : error
+}
+
+function planOf({ name }: Model): ErrorPlan {
+	const none = new Map()
+	return {
+		...{ owner: name, fields: none, creatable: none, updatable: none },
+		...{ databaseMessages: none, maxPageBytes: MAX_PAGE_BYTES },
+	}
 }

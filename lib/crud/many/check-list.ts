@@ -1,16 +1,13 @@
-/** Lists of records in requests and answers. */
+/** Checks a list of records in a request, for `createMany`, `updateMany` and `upsert`. */
 import { isRestError, RestError } from '../../base/error.ts'
 import { isPlain } from '../../base/options.ts'
 import { isThenable } from '../../base/thenable.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
-import { CustomReply } from '../../reply/custom-reply.ts'
 import { conditionsOf } from '../../reply/etag.ts'
 import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
-import { RawJson } from '../../wire/raw-json.ts'
-import { CrudRecord, stripRecords } from '../answers.ts'
 import type { CrudPlan } from '../plan.ts'
-import { type CrudView, FACTS, STATE } from '../view.ts'
+import { type CrudView, STATE } from '../view.ts'
 import { placed } from './places.ts'
 
 /**
@@ -62,15 +59,4 @@ export function refuseInclude(view: CrudView): void {
 export function refuseTags({ headers }: Exchange): void {
 	const { match = '*', noneMatch } = conditionsOf(headers) ?? {}
 	if (match !== '*' || noneMatch === '*') throw new RestError('precondition_failed')
-}
-
-/** The answer's text: that of each record, or what an override has returned, in `stripObject`. */
-export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
-	const texts = answers.map((answer) => {
-		const value = answer instanceof CustomReply ? answer.value : answer
-		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
-		const plain = value instanceof RawJson ? value.value() : value
-		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
-	})
-	return new RawJson(`[${texts.join()}]`)
 }
