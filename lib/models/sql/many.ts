@@ -60,8 +60,8 @@ async function createTogether(
 			if (dialect.rows?.isUnordered === true) some.sort(byCount)
 			for (const one of some) created.push(one)
 		}
-		// A trigger has skipped some.
-		if (created.length !== values.length) throw new ModelError('refused')
+		// A trigger has skipped some. One that is new wasn't expected: outside of a transaction, the others are stored.
+		if (created.length !== values.length) throw new ModelError(on === runner ? 'outcome_unknown' : 'refused')
 		return created
 	}
 	const mayBeSkipped = dialect.skipsSilently && table.hasTriggers !== false

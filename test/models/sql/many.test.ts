@@ -228,6 +228,15 @@ if (hasPostgres) {
 			assert.is((await upsert('b', 3).catch((one) => one)).kind, 'refused')
 		})
 
+		test('one that was added while the program runs stores none twice', async () => {
+			const model = await open(TABLE)
+			await pool.query(`create or replace function ${name}_skip() returns trigger language plpgsql as
+				'begin if new.n = 3 then return null; end if; return new; end';
+				create trigger skip before insert on ${name} for each row execute function ${name}_skip()`)
+			const error = await model.createMany([{ n: 1 }, { n: 3 }, { n: 2 }], ID).catch((one) => one)
+			assert.equal([error.kind, await model.count(undefined)], ['outcome_unknown', 2])
+		})
+
 		test('a partitioned table takes both', async () => {
 			await pool.query(`drop table if exists ${name}; create table ${name} (id int primary key, n int) partition by hash (id);
 				create table ${name}_0 partition of ${name} for values with (modulus 2, remainder 0);
