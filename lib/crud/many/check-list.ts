@@ -6,6 +6,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { conditionsOf } from '../../reply/etag.ts'
 import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
+import { CrudRecord } from '../answers.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, STATE } from '../view.ts'
 import { placed } from './places.ts'
@@ -59,4 +60,21 @@ export function refuseInclude(view: CrudView): void {
 export function refuseTags({ headers }: Exchange): void {
 	const { match = '*', noneMatch } = conditionsOf(headers) ?? {}
 	if (match !== '*' || noneMatch === '*') throw new RestError('precondition_failed')
+}
+
+/**
+ * Counts the bytes of the answers of a list: a short one may ask for long records.
+ *
+ * @returns a function for each answer. @throws RestError `too_large` beyond those of a page, which rolls the list back
+ */
+export function boundAnswers({ maxPageBytes }: CrudPlan): (answer: unknown) => void {
+	let left = maxPageBytes
+	return (answer) => {
+		if (answer instanceof CrudRecord) left -= Buffer.byteLength(answer.text)
+		if (left >= 0) return
+		throw new RestError(
+			'too_large',
+			`The answer would have more than ${maxPageBytes} bytes: send fewer records, or ask for fewer fields with fields`,
+		)
+	}
 }

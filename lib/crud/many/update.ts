@@ -14,7 +14,7 @@ import { checkedId, modelId, resolveScope, translateModelErrors } from '../store
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, refuseInclude, refuseTags } from './check-list.ts'
+import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 
@@ -119,10 +119,13 @@ async function changeAll(
 	const state = Object.isFrozen(view[STATE]) ? beginState(view, view[STATE]) : view[STATE]
 	return together(view, async () => {
 		const answers: unknown[] = []
+		const count = boundAnswers(view[FACTS].plan)
 		for (const [index, change] of order) {
 			try {
 				state.version = change.version
-				answers[index] = await changeOne(view, scope, change)
+				const answer = await changeOne(view, scope, change)
+				count(answer)
+				answers[index] = answer
 			} catch (error) {
 				throw placed(error, index)
 			} finally {

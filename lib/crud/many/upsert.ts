@@ -19,7 +19,7 @@ import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../stor
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, refuseInclude, refuseTags } from './check-list.ts'
+import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
 import { placed } from './places.ts'
 import { together } from './together.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
@@ -142,9 +142,12 @@ async function upsertAll(
 	const answers: CrudRecord[] = []
 	let failed: { readonly index: number; readonly error: unknown } | undefined
 	const each = async () => {
+		const count = boundAnswers(view[FACTS].plan)
 		for (const [index, record] of inOrder(upserting.on, records)) {
 			try {
-				answers[index] = await upsertOne(view, upserting, record)
+				const answer = await upsertOne(view, upserting, record)
+				count(answer)
+				answers[index] = answer
 			} catch (error) {
 				failed = { index, error }
 				throw error

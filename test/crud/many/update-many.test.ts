@@ -75,6 +75,20 @@ for (const name of await storesHere()) {
 			return (JSON.parse(json) as { title: string }[]).map(({ title }) => title).join()
 		}
 
+		test('an answer with more bytes than a page may have is refused, and nothing is changed', async () => {
+			for (const id of ids)
+				await model.update(String(id), { title: 'x'.repeat(90) }, ID, {
+					where: undefined,
+					version: undefined,
+				})
+			const patch = patching(new CrudHandler(model, { ...OPTIONS, maxPageBytes: 400 }))
+			const body = ids.map((id) => ({ id, stock: 7 }))
+			const { status, problem } = await patch(body)
+			assert.equal([status, problem.code], [400, 'too_large'])
+			assert.is(await model.count({ op: 'eq', field: 'stock', value: 7 }), 0)
+			assert.is((await patch(body, {}, '?fields=id')).status, 200)
+		})
+
 		test('each record is changed, and answered in the order given', async () => {
 			const patch = patching(new CrudHandler(model, OPTIONS))
 			const { status, data } = await patch([

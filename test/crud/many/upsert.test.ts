@@ -73,6 +73,16 @@ for (const name of await storesHere()) {
 		}
 		const texts = async () => (await stored()).map(({ code, title }) => `${code} ${title}`).join()
 
+		test('an answer with more bytes than a page may have is refused, and nothing is changed', async () => {
+			const codes = ['a', 'b', 'c']
+			for (const code of codes) await make({ code, title: 'x'.repeat(90) })
+			const put = putting(new CrudHandler(model, { ...OPTIONS, maxPageBytes: 400 }))
+			const body = codes.map((code) => ({ code, title: `y${'x'.repeat(89)}`, stock: 7 }))
+			const { status, problem } = await put(body)
+			assert.equal([status, problem.code], [400, 'too_large'])
+			assert.is(await model.count({ op: 'eq', field: 'stock', value: 7 }), 0)
+		})
+
 		test('a record is created, then changed', async () => {
 			const put = putting(new CrudHandler(model, OPTIONS))
 			const first = await put({ code: 'a', title: 'one', stock: 3 })
