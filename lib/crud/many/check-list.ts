@@ -26,23 +26,39 @@ export async function checkedEach<T>(
 	if (value.length > maxBatch)
 		throw invalid([{ field: '', code: 'max', message: `must have at most ${maxBatch} records` }])
 	const problems: Detail[] = []
+	const records = await collectEach(value, problems, '', check)
+	if (problems.length > 0) throw invalid(problems)
+	return records
+}
+
+/**
+ * What `check` makes of each record, and the problems of those that it refuses.
+ *
+ * @param prefix of the places that problems name: `comments.` of `comments.3.text`
+ */
+export async function collectEach<T>(
+	given: readonly unknown[],
+	problems: Detail[],
+	prefix: string,
+	check: (body: Readonly<Record<string, unknown>>) => T | PromiseLike<T>,
+): Promise<readonly T[]> {
 	const records: T[] = []
-	for (const [index, body] of value.entries()) {
+	for (const [index, body] of given.entries()) {
 		if (problems.length >= MAX_PROBLEMS) break
+		const place = `${prefix}${index}`
 		if (!isPlain(body)) {
-			problems.push({ field: String(index), code: 'object', message: 'must be an object with named fields' })
+			problems.push({ field: place, code: 'object', message: 'must be an object with named fields' })
 			continue
 		}
 		try {
 			const checked = check(body as Readonly<Record<string, unknown>>) // a plain object
 			records.push(isThenable(checked) ? await checked : checked)
 		} catch (error) {
-			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, index)
-			const { details = [] } = placed(error, index) as RestError // made of one
+			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, place)
+			const { details = [] } = placed(error, place) as RestError // made of one
 			problems.push(...details)
 		}
 	}
-	if (problems.length > 0) throw invalid(problems)
 	return records
 }
 

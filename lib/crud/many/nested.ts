@@ -4,11 +4,10 @@
  * transaction. Called by `operations.ts`.
  */
 import { isRestError } from '../../base/error.ts'
-import { isPlain } from '../../base/options.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
-import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
+import { invalid } from '../../validate/problem.ts'
 import type { Validator } from '../../validate/validator.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { CrudRecord, recordOf } from '../answers.ts'
@@ -22,6 +21,7 @@ import { modelOf, recordRelated, resolveScope, translateModelErrors } from '../s
 import { type Transacting, transaction } from '../transaction.ts'
 import { beginState, type CrudView, FACTS, STATE, WITHIN } from '../view.ts'
 import { BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { collectEach } from './check-list.ts'
 import { createEachOrAll } from './create.ts'
 import { placed } from './places.ts'
 
@@ -94,7 +94,7 @@ export async function createNested(
 ): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
 	const problems: Detail[] = []
-	const values = await collected(problems, undefined, read)
+	const values = await collected(problems, read)
 	const checked: Checked[] = []
 	for (const [creatable, records] of given)
 		checked.push(await checkedRecords(exchange, creatable, records, problems))
@@ -118,19 +118,12 @@ export async function createNested(
 }
 
 /** Calls `read`, and adds the problems that it finds to the others. */
-async function collected<T>(
-	problems: Detail[],
-	place: string | undefined,
-	read: () => T | Promise<T>,
-): Promise<T | undefined> {
+async function collected<T>(problems: Detail[], read: () => T | Promise<T>): Promise<T | undefined> {
 	try {
 		return await read()
 	} catch (error) {
 		if (!isRestError(error) || error.code !== 'invalid') throw error
-		const found = error.details ?? []
-		problems.push(
-			...found.map((one) => (place === undefined ? one : { ...one, field: `${place}.${one.field}` })),
-		)
+		problems.push(...(error.details ?? []))
 		return undefined
 	}
 }
@@ -151,19 +144,9 @@ async function checkedRecords(
 	// What refers to the new record is known when that is created.
 	const scope = { ...own, fixed: new Set([...own.fixed, ...relation.link.to]) }
 	const { plan } = target[FACTS]
-	const records: WrittenValues[] = []
-	for (const [index, body] of given.entries()) {
-		if (problems.length >= MAX_PROBLEMS) break
-		const place = `${relation.name}.${index}`
-		if (!isPlain(body)) {
-			problems.push({ field: place, code: 'object', message: 'must be an object with named fields' })
-			continue
-		}
-		const values = await collected(problems, place, () =>
-			bodies.read({ plan, kind: 'create', isText: false, body: body as Body, scope, id: undefined }),
-		)
-		if (values !== undefined) records.push(values)
-	}
+	const records = await collectEach(given, problems, `${relation.name}.`, (body) =>
+		bodies.read({ plan, kind: 'create', isText: false, body, scope, id: undefined }),
+	)
 	return { relation, target, records }
 }
 

@@ -154,3 +154,8 @@ function relatedField({ owner }: CrudPlan, to: CrudPlan, name: string, field: st
 		`${owner}: totals.by: ${name}: ${to.owner} has no such field that is visible and filterable${nearest(field, to.filterable.keys())}`,
 	)
 }
+
+/** With the parts of times: `created:year`. */
+export function keyNames(keys: TotalsPlan['keys']): string[] {
+	return [...keys.values()].flatMap(({ name, parts }) => [name, ...parts.map((part) => `${name}:${part}`)])
+}

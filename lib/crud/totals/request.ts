@@ -6,7 +6,7 @@ import type { QueryParams } from '../list-query.ts'
 import { fieldNamed, names, wholeNumber } from '../parameters.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type AskedTotal, havingCondition } from './having.ts'
-import { FUNCTIONS, type GroupKey, type TotalsPlan, totalsPlan } from './plan.ts'
+import { FUNCTIONS, type GroupKey, keyNames, type TotalsPlan, totalsPlan } from './plan.ts'
 
 /** A query for totals, with the model's field names. */
 export interface TotalsRequest extends Omit<TotalsQuery, 'limit' | 'maxBytes'> {
@@ -77,11 +77,6 @@ function keyNamed(
 	if (part !== undefined) return { key, part }
 	if (key.parts.length === 0) throw badQuery('by', 'unknown', `may name no part of ${key.name}`)
 	throw unknownName('by', `may name these parts of ${key.name}:`, key.parts)
-}
-
-/** With the parts of times: `created:year`. */
-function keyNames(keys: TotalsPlan['keys']): string[] {
-	return [...keys.values()].flatMap(({ name, parts }) => [name, ...parts.map((part) => `${name}:${part}`)])
 }
 
 function totalsOf(plan: TotalsPlan, params: QueryParams, count: TermCounter): AskedTotal[] {

@@ -8,7 +8,14 @@ import type { FieldMap } from '../fields.ts'
 import { filterParameters, searchParameters } from '../parameter-shapes.ts'
 import { titleOf } from '../record-schema.ts'
 import type { CrudFacts } from '../view.ts'
-import { FUNCTIONS, type GroupKey, type TotalFunction, type TotalsPlan, totalsPlan } from './plan.ts'
+import {
+	FUNCTIONS,
+	type GroupKey,
+	keyNames,
+	type TotalFunction,
+	type TotalsPlan,
+	totalsPlan,
+} from './plan.ts'
 
 export function totalsShape(facts: CrudFacts): Shape {
 	const { plan, overridden } = facts
@@ -85,10 +92,6 @@ function parameter(
 
 function namesSchema(names: readonly string[]): JsonSchema {
 	return { type: 'array', items: { type: 'string', enum: names }, minItems: 1 }
-}
-
-function keyNames(keys: TotalsPlan['keys']): string[] {
-	return [...keys.values()].flatMap(({ name, parts }) => [name, ...parts.map((part) => `${name}:${part}`)])
 }
 
 /** Each is there if it is asked for. */
