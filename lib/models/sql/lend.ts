@@ -24,13 +24,20 @@ export function transactionEnded(): TypeError {
 /** A connection that works like the given one, as long as its transaction does. */
 export function lend(connection: object, lending: Lending): object {
 	const methods = new Map<PropertyKey, unknown>()
+	// Kept, so that `off` finds what `on` was given.
+	const callbacks = new WeakMap<Method, Method>()
+	const watched = (callback: Method): Method => {
+		const known = callbacks.get(callback) ?? watchedCallback(callback, lending)
+		callbacks.set(callback, known)
+		return known
+	}
 	return new Proxy(connection, {
 		get(target, name) {
 			const value: unknown = Reflect.get(target, name)
 			if (typeof value !== 'function' || name === 'constructor') return value
 			let method = methods.get(name)
 			if (method === undefined) {
-				method = lentMethod(target, name, value as Method, lending)
+				method = lentMethod(target, name, value as Method, lending, watched)
 				methods.set(name, method)
 			}
 			return method
@@ -45,7 +52,13 @@ export function lend(connection: object, lending: Lending): object {
 
 type Method = (...args: unknown[]) => unknown
 
-function lentMethod(target: object, name: PropertyKey, method: Method, lending: Lending): Method {
+function lentMethod(
+	target: object,
+	name: PropertyKey,
+	method: Method,
+	lending: Lending,
+	watched: (callback: Method) => Method,
+): Method {
 	return (...args) => {
 		if (OWN.has(name))
 			throw new TypeError(
@@ -54,7 +67,7 @@ function lentMethod(target: object, name: PropertyKey, method: Method, lending: 
 		lending.begin()
 		const last = args.at(-1)
 		if (typeof last === 'function' && lending.failed !== undefined)
-			args[args.length - 1] = watchedCallback(last as Method, lending)
+			args[args.length - 1] = watched(last as Method)
 		const result = method.apply(target, args)
 		if (result instanceof Promise) result.catch((error) => lending.failed?.(error))
 		return result
@@ -63,8 +76,10 @@ function lentMethod(target: object, name: PropertyKey, method: Method, lending: 
 
 /** A callback in the form of Node's. */
 function watchedCallback(callback: Method, { failed }: Lending): Method {
-	return (...args) => {
+	const watching: Method = (...args) => {
 		if (args[0] instanceof Error) failed?.(args[0])
 		return callback(...args)
 	}
+	// SQLite's libraries take the number of arguments of a function from it.
+	return Object.defineProperty(watching, 'length', { value: callback.length })
 }

@@ -292,6 +292,23 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			assert.equal(await counted(desk), [isPostgres ? 1 : 4, 0])
 		})
 
+		test('the connection’s listeners can be removed, and functions in SQL have their arguments', async () => {
+			await transaction([desk.orders], async (_, connection: unknown) => {
+				const given = Object(connection)
+				if (typeof given.listenerCount === 'function') {
+					const listen = () => {}
+					const before = given.listenerCount('error')
+					given.on('error', listen)
+					given.removeListener('error', listen)
+					assert.is(given.listenerCount('error'), before)
+				}
+				if (name === 'better-sqlite3') {
+					given.function('twice', (n: number) => 2 * n)
+					assert.is(given.prepare('select twice(4) as n').get().n, 8)
+				}
+			})
+		})
+
 		test('a connection used after the end is refused, and so is what would end the transaction', async () => {
 			const { orders, byHand } = desk
 			let kept: unknown
