@@ -1,15 +1,19 @@
 /** `whyAbsent`: why a change matched no record. Used by `sql-model.ts`. */
-import type { Absent, Guard } from '../model.ts'
+import type { Absent, Found, Guard } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Plan } from './plan.ts'
 import type { Runner } from './runner.ts'
 import type { Subject } from './subject.ts'
 import { isVersion, presenceStatement } from './writes.ts'
 
+/** How often a change is tried again whose record was deleted and restored meanwhile. */
+const MAX_AGAIN = 5
+
 /**
  * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
  * of the database skipped the change without an error (see `skipsSilently`).
  *
+ * @param again tries it again; without triggers, the record may have come back after the change has missed it
  * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
  */
 export async function whyAbsent(
@@ -18,14 +22,32 @@ export async function whyAbsent(
 	id: string,
 	plan: Plan,
 	guard: Guard,
-): Promise<Absent> {
+	again?: () => Promise<Found | undefined>,
+): Promise<Found | Absent> {
+	const isSkipped = subject.table.hasTriggers !== false || runner.session !== undefined
+	for (let left = isSkipped || again === undefined ? 0 : MAX_AGAIN; ; left--) {
+		const why = await reasonOf(runner, subject, id, plan, guard)
+		if (why !== undefined) return why
+		const found = left > 0 ? await again?.() : undefined
+		if (found !== undefined) return found
+		// A session is there for policies, so most likely it was one.
+		if (left === 0) throw new ModelError(runner.session !== undefined ? 'forbidden' : 'refused')
+	}
+}
+
+/** `undefined` if the record is there as the change needs it. */
+async function reasonOf(
+	runner: Runner,
+	subject: Subject,
+	id: string,
+	plan: Plan,
+	guard: Guard,
+): Promise<Absent | undefined> {
 	const { skipsSilently } = subject.dialect
 	if (guard.version === undefined && !skipsSilently) return 'missing'
 	const { rows } = await runner.run(presenceStatement(subject, id, plan, guard))
 	const [row] = rows
 	if (row === undefined) return 'missing'
 	if (guard.version !== undefined && !isVersion(row[0], guard.version)) return 'stale'
-	// A session is there for policies, so most likely it was one.
-	if (skipsSilently) throw new ModelError(runner.session !== undefined ? 'forbidden' : 'refused')
-	return 'stale'
+	return skipsSilently ? undefined : 'stale'
 }

@@ -26,7 +26,7 @@ import { ModelError } from '../model-error.ts'
 import { whyAbsent } from './absent.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
-import type { Driver } from './driver.ts'
+import type { Driver, Statement } from './driver.ts'
 import { Reads } from './gathered-reads.ts'
 import { canJoin, JOIN, RUNNER, withinOf } from './joint.ts'
 import { Lists } from './lists.ts'
@@ -136,11 +136,7 @@ export class SqlModel implements Model {
 		const plan = this.#planOfChange(selection)
 		const { returning, rereads } = this.#subject.dialect
 		if (!returning.update || rereads) return this.#updateAndRead(id, changes, plan, guard)
-		const { rows } = await this.#runner.run(updateStatement(this.#subject, id, changes, plan, guard))
-		const [row] = rows
-		return row === undefined
-			? whyAbsent(this.#runner, this.#subject, id, plan, guard)
-			: plan.returnedRow.found(row)
+		return this.#changed(() => updateStatement(this.#subject, id, changes, plan, guard), id, plan, guard)
 	}
 
 	async delete(id: string, selection: Selection, guard: Guard): Promise<Found | Absent> {
@@ -149,11 +145,7 @@ export class SqlModel implements Model {
 		const { returning, rereads } = this.#subject.dialect
 		if (!returning.delete || this.#locksFirst(guard)) return this.#readAndDelete(id, plan, guard)
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
-		const { rows } = await this.#runner.run(deleteStatement(this.#subject, id, plan, guard))
-		const [row] = rows
-		return row === undefined
-			? whyAbsent(this.#runner, this.#subject, id, plan, guard)
-			: plan.returnedRow.found(row)
+		return this.#changed(() => deleteStatement(this.#subject, id, plan, guard), id, plan, guard)
 	}
 
 	get unique(): readonly (readonly string[])[] {
@@ -262,6 +254,16 @@ export class SqlModel implements Model {
 			return new Reads(this.#live, () => plan, runner).alone(id, undefined)
 		const { rows } = await runner.run(lockStatement(this.#subject, id, plan, UNGUARDED))
 		return rows[0] && plan.selectedRow.found(rows[0])
+	}
+
+	/** What a statement returns of the record that it changes. */
+	async #changed(write: () => Statement, id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
+		const { rows } = await this.#runner.run(write())
+		if (rows[0] !== undefined) return plan.returnedRow.found(rows[0])
+		return whyAbsent(this.#runner, this.#subject, id, plan, guard, async () => {
+			const { rows: later } = await this.#runner.run(write())
+			return later[0] && plan.returnedRow.found(later[0])
+		})
 	}
 
 	/** Whether the record is locked before a change, because the change itself can't check the condition. */

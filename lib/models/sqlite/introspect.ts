@@ -35,6 +35,7 @@ export function introspect(
 				unique: [primary, ...unique],
 				uniques: [primary, ...uniqueKeys(query, listing, infos, true)].filter(({ length }) => length > 0),
 				isView,
+				hasTriggers: triggersOf(query, listing).length > 0,
 			},
 			key,
 		)
@@ -83,13 +84,15 @@ function columnOf(
 /** Triggers for only some columns don't count: without a trigger that fires, an update fails. */
 const INSTEAD = /\binstead\s+of\s+(insert|update|delete)\b(?!\s+of\b)/i
 
+/** The SQL of the triggers of a table or view. */
+function triggersOf(query: Query, { schema, name }: Listing): readonly string[] {
+	const text = `select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)`
+	return query(text, name).map(([sql]) => String(sql))
+}
+
 /** Whether the view has triggers for inserts, updates and deletes. */
-function takesWrites(query: Query, { schema, name }: Listing): boolean {
-	const rows = query(
-		`select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)`,
-		name,
-	)
-	const events = rows.map(([sql]) => INSTEAD.exec(String(sql))?.[1]?.toLowerCase())
+function takesWrites(query: Query, listing: Listing): boolean {
+	const events = triggersOf(query, listing).map((sql) => INSTEAD.exec(sql)?.[1]?.toLowerCase())
 	return ['insert', 'update', 'delete'].every((event) => events.includes(event))
 }
 

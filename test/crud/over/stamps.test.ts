@@ -209,6 +209,18 @@ for (const name of await storesHere()) {
 			assert.is((await ask(`POST /note/${mine.id}/restore`, undefined, ann)).status, 200)
 		})
 
+		test('what is deleted and restored all the time is there or missing, and never refused by the database', async () => {
+			const { data: made } = await ask('POST /note', { title: 'a' })
+			const path = `/note/${made.id}`
+			const statuses = new Set<number>()
+			const each = async (request: string, body?: object) => {
+				for (let at = 0; at < 60; at++) statuses.add((await ask(request, body)).status)
+			}
+			const requests = [`DELETE ${path}`, `DELETE ${path}`, `POST ${path}/restore`, `POST ${path}/restore`]
+			await Promise.all([...requests.map((one) => each(one)), each(`PATCH ${path}`, { title: 'b' })])
+			assert.equal([...statuses].toSorted(), [200, 404])
+		})
+
 		test('of two restores, and of a restore and a delete, at the same time, one has an effect', async () => {
 			for (let round = 0; round < 10; round++) {
 				const { data: made } = await ask('POST /note', { title: 'a' })
