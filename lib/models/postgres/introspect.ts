@@ -56,6 +56,7 @@ export function introspect(
 		isView: relation.isView,
 		...(relation.isView ? { isWritable: catalog.writable.includes(relation.oid), base: base?.base } : {}),
 		hasTriggers: relation.hasTriggers,
+		hasPolicies: relation.hasPolicies,
 		isPlain: relation.isPlain,
 		uniques: whole.filter(({ isDeferrable }) => !isDeferrable).map(columnsOf),
 		primary: primary === undefined ? [] : columnsOf(primary),

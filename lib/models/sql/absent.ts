@@ -7,14 +7,15 @@ import type { Subject } from './subject.ts'
 import { isVersion, presenceStatement } from './writes.ts'
 
 /** How often a change is tried again whose record was deleted and restored meanwhile. */
-const MAX_AGAIN = 5
+const MAX_AGAIN = 10
 
 /**
  * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
  * of the database skipped the change without an error (see `skipsSilently`).
  *
- * @param again tries it again; without triggers, the record may have come back after the change has missed it
- * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
+ * @param again tries it again: without triggers and policies, the record has come back after the change has missed it
+ * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`; `busy` if others delete and
+ * restore the record all the time
  */
 export async function whyAbsent(
 	runner: Runner,
@@ -24,15 +25,17 @@ export async function whyAbsent(
 	guard: Guard,
 	again?: () => Promise<Found | undefined>,
 ): Promise<Found | Absent> {
-	const isSkipped = subject.table.hasTriggers !== false || runner.session !== undefined
-	for (let left = isSkipped || again === undefined ? 0 : MAX_AGAIN; ; left--) {
+	const { hasTriggers, hasPolicies = false } = subject.table
+	for (let attempt = 0; attempt < MAX_AGAIN; attempt++) {
 		const why = await reasonOf(runner, subject, id, plan, guard)
 		if (why !== undefined) return why
-		const found = left > 0 ? await again?.() : undefined
-		if (found !== undefined) return found
 		// A session is there for policies, so most likely it was one.
-		if (left === 0) throw new ModelError(runner.session !== undefined ? 'forbidden' : 'refused')
+		if (runner.session !== undefined) throw new ModelError('forbidden')
+		if (again === undefined || hasPolicies || hasTriggers !== false) throw new ModelError('refused')
+		const found = await again()
+		if (found !== undefined) return found
 	}
+	throw new ModelError('busy')
 }
 
 /** `undefined` if the record is there as the change needs it. */

@@ -65,6 +65,8 @@ export interface Table {
 	readonly base?: Base | undefined
 	/** Whether changes run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
+	/** Whether policies may skip records without an error. @default false */
+	readonly hasPolicies?: boolean
 }
 
 /** Whether at most one record has the same values in these columns. The key is trusted to be unique. */

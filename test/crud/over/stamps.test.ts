@@ -218,7 +218,8 @@ for (const name of await storesHere()) {
 			}
 			const requests = [`DELETE ${path}`, `DELETE ${path}`, `POST ${path}/restore`, `POST ${path}/restore`]
 			await Promise.all([...requests.map((one) => each(one)), each(`PATCH ${path}`, { title: 'b' })])
-			assert.equal([...statuses].toSorted(), [200, 404])
+			// 503 is left to who is unlucky ten times.
+			assert.equal([...statuses].filter((status) => status !== 503).toSorted(), [200, 404])
 		})
 
 		test('of two restores, and of a restore and a delete, at the same time, one has an effect', async () => {

@@ -14,6 +14,8 @@ export interface Relation {
 	readonly isPart: boolean
 	/** Whether it, or a partition of it, has rules or triggers. The triggers of foreign keys don't count. */
 	readonly hasTriggers: boolean
+	/** Whether row level security is on: its policies may skip records. */
+	readonly hasPolicies: boolean
 	/** Whether it is a table that isn't partitioned and not foreign, so that `returning` has system columns. */
 	readonly isPlain: boolean
 }
@@ -96,7 +98,7 @@ const RELATIONS = `select json_build_object('currentSchema', current_schema(),
 		'name', c.relname, 'isView', c.relkind in ('v', 'm'), 'isVisible', pg_table_is_visible(c.oid),
 		'isPart', c.relispartition, 'hasTriggers', c.relhasrules or exists (select from pg_catalog.pg_trigger t
 			where not t.tgisinternal and (t.tgrelid = c.oid or c.relkind = 'p' and t.tgrelid in (
-				select p.relid from pg_catalog.pg_partition_tree(c.oid) p))), 'isPlain', c.relkind = 'r') order by n.nspname, c.relname), '[]')
+				select p.relid from pg_catalog.pg_partition_tree(c.oid) p))), 'hasPolicies', c.relrowsecurity, 'isPlain', c.relkind = 'r') order by n.nspname, c.relname), '[]')
 	from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 	where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname <> 'information_schema'
 	and n.nspname not in ('pg_catalog', 'pg_toast')))::text`
