@@ -146,7 +146,8 @@ async function upsertAll(
 		for (const [index, record] of inOrder(upserting.on, records)) {
 			try {
 				const answer = await upsertOne(view, upserting, record)
-				count(answer)
+				// A single one may be stored already.
+				if (upserting.isMany) count(answer)
 				answers[index] = answer
 			} catch (error) {
 				failed = { index, error }

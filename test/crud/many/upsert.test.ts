@@ -81,6 +81,9 @@ for (const name of await storesHere()) {
 			const { status, problem } = await put(body)
 			assert.equal([status, problem.code], [400, 'too_large'])
 			assert.is(await model.count({ op: 'eq', field: 'stock', value: 7 }), 0)
+			// It isn't a page.
+			const alone = putting(new CrudHandler(model, { ...OPTIONS, maxPageBytes: 100 }))
+			assert.is((await alone({ code: 'a', title: `z${'x'.repeat(89)}` })).status, 200)
 		})
 
 		test('a record is created, then changed', async () => {
