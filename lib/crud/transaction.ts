@@ -100,7 +100,8 @@ export async function transaction<
 	try {
 		// One within another has its session.
 		if (outer !== undefined) return await begin(members, run, {}, outer)
-		const own = members.flatMap(({ handler }) => (handler && findExchange(handler) && handler) ?? [])
+		const handlers = members.flatMap(({ handler }) => handler ?? [])
+		const own = handlers.filter((handler) => findExchange(handler) !== undefined)
 		const result = await inTurn(own, () => begin(members, run, session))
 		// Not to be run again with the same Idempotency-Key, whatever comes now.
 		if (exchange !== undefined) exchange.isDone = true

@@ -115,9 +115,9 @@ export function refuseTooMany(include: readonly Include[], limit: number): void 
 	}
 }
 
-/** @param below the relations on the way, each after a dot */
-function onlyNames(below: string): string {
-	return below.length > 1 ? `may only name, below ${below.slice(1)},` : 'may only name'
+/** @param path the relations on the way */
+function onlyNames(path: readonly string[]): string {
+	return path.length > 0 ? `may only name, below ${path.join('.')},` : 'may only name'
 }
 
 /** An include is JSON if it starts with a brace, which no name does. */
@@ -151,7 +151,7 @@ class Draft {
 		for (const name of names(place, given)) this.#addField(name, place, count)
 	}
 
-	#addField(name: string, place: string, count: TermCounter, below = ''): void {
+	#addField(name: string, place: string, count: TermCounter, path: readonly string[] = []): void {
 		const { visible, relations } = this.#plan
 		if (visible.has(name)) {
 			this.#fields.add(name)
@@ -160,10 +160,10 @@ class Draft {
 		const end = name.indexOf('.')
 		const relation = relations.get(end === -1 ? name : name.slice(0, end))
 		if (relation === undefined)
-			throw unknownName(place, onlyNames(below), [...visible.keys(), ...relations.keys()])
+			throw unknownName(place, onlyNames(path), [...visible.keys(), ...relations.keys()])
 		const related = this.#relatedBy(relation, place, count)
 		if (end === -1) related.isWhole = true
-		else related.#addField(name.slice(end + 1), place, count, `${below}.${relation.name}`)
+		else related.#addField(name.slice(end + 1), place, count, [...path, relation.name])
 	}
 
 	/** Names, `author,comments.author`, or an object with settings for each relation, `{"comments":{"limit":3}}`. */
@@ -195,8 +195,7 @@ class Draft {
 					'unknown',
 					'names a field, and may only name relations: fields are named in fields',
 				)
-			if (relation === undefined)
-				throw unknownName(place, onlyNames(`.${path.slice(0, at).join('.')}`), relations.keys())
+			if (relation === undefined) throw unknownName(place, onlyNames(path.slice(0, at)), relations.keys())
 			draft = draft.#relatedBy(relation, place, count)
 			draft.isWhole = true
 		}

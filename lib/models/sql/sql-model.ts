@@ -258,12 +258,11 @@ export class SqlModel implements Model {
 
 	/** What a statement returns of the record that it changes. */
 	async #changed(write: () => Statement, id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const { rows } = await this.#runner.run(write())
-		if (rows[0] !== undefined) return plan.returnedRow.found(rows[0])
-		return whyAbsent(this.#runner, this.#subject, id, plan, guard, async () => {
-			const { rows: later } = await this.#runner.run(write())
-			return later[0] && plan.returnedRow.found(later[0])
-		})
+		const change = async (): Promise<Found | undefined> => {
+			const { rows } = await this.#runner.run(write())
+			return rows[0] && plan.returnedRow.found(rows[0])
+		}
+		return (await change()) ?? whyAbsent(this.#runner, this.#subject, id, plan, guard, change)
 	}
 
 	/** Whether the record is locked before a change, because the change itself can't check the condition. */
