@@ -33,14 +33,14 @@ describe('explorer: accessibility', (test) => {
 	]
 	for (const { width, colorScheme } of tourists) {
 		browserTest(
-			`${width < 390 ? '' : 'axe-core finds nothing serious, and '}no page scrolls sideways: ${width}, ${colorScheme}`,
+			`${width < 390 ? '' : 'axe-core finds nothing, and '}no page scrolls sideways: ${width}, ${colorScheme}`,
 			() =>
 				on({ path: '/', width, colorScheme, allowed: REFUSED }, async (page) => {
 					const found: string[] = []
 					const look = async (where: string) => {
 						// At the smallest width only overflow is tested.
-						const serious = width < 390 ? [] : await findings(page)
-						found.push(...serious.map((finding) => `${where}: ${finding}`))
+						const violations = width < 390 ? [] : await findings(page)
+						found.push(...violations.map((finding) => `${where}: ${finding}`))
 						const wide = await page.evaluate('document.documentElement.scrollWidth')
 						if (wide !== width) found.push(`${where} is ${wide} wide`)
 						const lines =

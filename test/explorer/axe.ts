@@ -8,17 +8,17 @@ const AXE = readFileSync(`${ROOT}/node_modules/axe-core/axe.min.js`, 'utf8')
 
 interface Finding {
 	readonly id: string
-	readonly impact: string
 	readonly nodes: readonly { readonly html: string }[]
 }
 
-/** axe-core's findings that are serious or worse. */
-export async function findings(page: Page): Promise<string[]> {
+/** All that axe-core finds on a page, as it is; except by these rules. */
+export async function findings(page: Page, except: readonly string[] = []): Promise<string[]> {
 	await page.evaluate(`${AXE}; 0`)
-	const { violations } = (await page.evaluate('axe.run()')) as { violations: readonly Finding[] } // its documented answer
-	return violations
-		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+	const rules = Object.fromEntries(except.map((rule) => [rule, { enabled: false }]))
+	const { violations } = (await page.evaluate(`axe.run(${JSON.stringify({ rules })})`)) as {
+		violations: readonly Finding[]
+	} // its documented answer
+	return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 export async function tabTo(page: Page, key: string): Promise<void> {
