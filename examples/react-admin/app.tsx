@@ -11,6 +11,7 @@ import {
 	DateInput,
 	Edit,
 	HttpError,
+	Labeled,
 	List,
 	Pagination,
 	ReferenceField,
@@ -33,6 +34,7 @@ import {
 } from 'react-admin'
 import { createRoot } from 'react-dom/client'
 import { CrudClient, type Many } from '../../lib/client/index.ts' // you write 'verbena/client'
+import { AccessibleLayout, darkTheme, lightTheme } from './accessible.tsx'
 import { dataProvider } from './data-provider.ts'
 
 // The annotation is the proof that our provider is what this react-admin asks for.
@@ -66,7 +68,7 @@ const ARTICLE_FILTERS = [
 ]
 
 const Tags = () => (
-	<SingleFieldList linkType={false}>
+	<SingleFieldList linkType={false} sx={{ gap: 1 }}>
 		<ChipField source="name" size="small" />
 	</SingleFieldList>
 )
@@ -96,7 +98,7 @@ const ArticleShow = () => (
 		<SimpleShowLayout>
 			<TextField source="title" />
 			<ReferenceField source="authorId" reference="authors" label="Author" />
-			<ReferenceManyField reference="tags" target="articles/tags" sort={BY_NAME}>
+			<ReferenceManyField reference="tags" target="articles/tags" sort={BY_NAME} label="Tags">
 				<Tags />
 			</ReferenceManyField>
 			<TextField source="body" />
@@ -177,19 +179,30 @@ const AuthorCreate = () => (
 	</Create>
 )
 
-const RelatedArticles = ({ target }: { target: string }) => (
-	<ReferenceManyField
-		reference="articles"
-		target={target}
-		sort={NEWEST}
-		perPage={5}
-		pagination={<Pagination />}
-	>
-		<DataTable bulkActionButtons={false} rowClick="edit">
-			<DataTable.Col source="title" />
-			<DataTable.Col source="status" />
-		</DataTable>
-	</ReferenceManyField>
+interface Related {
+	readonly target: string
+	/** Related records that come with the articles, for the columns in `children`. */
+	readonly prefetch?: readonly string[]
+	readonly children?: ReactNode
+}
+
+const RelatedArticles = ({ target, prefetch, children }: Related) => (
+	<Labeled label="Articles" fullWidth>
+		<ReferenceManyField
+			reference="articles"
+			target={target}
+			sort={NEWEST}
+			perPage={5}
+			pagination={<Pagination />}
+			queryOptions={{ meta: { prefetch } }}
+		>
+			<DataTable bulkActionButtons={false} rowClick="edit">
+				<DataTable.Col source="title" />
+				{children}
+				<DataTable.Col source="status" />
+			</DataTable>
+		</ReferenceManyField>
+	</Labeled>
 )
 
 const AuthorEdit = () => (
@@ -214,13 +227,24 @@ const TagEdit = () => (
 	<Edit mutationMode="pessimistic">
 		<SimpleForm>
 			<TextInput source="name" />
-			<RelatedArticles target="tags/articles" />
+			<RelatedArticles target="tags/articles" prefetch={['author']}>
+				<DataTable.Col source="author.name" label="Author">
+					<ReferenceField source="authorId" reference="authors" />
+				</DataTable.Col>
+			</RelatedArticles>
 		</SimpleForm>
 	</Edit>
 )
 
 const App = () => (
-	<Admin dataProvider={provider} title="Blog" disableTelemetry>
+	<Admin
+		dataProvider={provider}
+		title="Blog"
+		layout={AccessibleLayout}
+		theme={lightTheme}
+		darkTheme={darkTheme}
+		disableTelemetry
+	>
 		<Resource
 			name="articles"
 			list={Articles}

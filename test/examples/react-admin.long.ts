@@ -2,22 +2,41 @@
  * `examples/react-admin`, as people use it: copied, installed from its lock file, type-checked against react-admin's
  * own types, bundled, served by a real server, and used in a browser.
  */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
+import { findings } from '../explorer/axe.ts'
 import { inChromium, launch } from '../helpers/chromium.ts'
 import { describe } from '../helpers/describe.ts'
-import { freePorts, ROOT, type Running, run, start, untilPrinted } from '../helpers/program.ts'
+import { until } from '../helpers/listening.ts'
+import { type Running, run } from '../helpers/program.ts'
+import { install, serve } from './administration.ts'
 
 /** What Chromium itself says of an answer that is no success. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4(?:12|22) /
 
+/** What MUI opens is appended to the body, outside of `<main>`, on whatever page; all else must be in a landmark. */
+const OPENED = ['region']
+
+interface Look {
+	readonly width: number
+	readonly colorScheme: 'light' | 'dark'
+}
+
+const DESK: Look = { width: 1_280, colorScheme: 'light' }
+const LOOKS: readonly Look[] = [
+	DESK,
+	{ width: 1_280, colorScheme: 'dark' },
+	{ width: 390, colorScheme: 'light' },
+	{ width: 390, colorScheme: 'dark' },
+]
+
 describe('examples/react-admin', (test) => {
 	const browserTest = inChromium(test, 'examples/react-admin')
 	const copy = mkdtempSync(join(tmpdir(), 'verbena-react-admin-'))
-	const folder = `${copy}/examples/react-admin`
+	let folder = ''
 	let program: Running | undefined
 	let browser: Browser | undefined
 	let origin = ''
@@ -37,8 +56,10 @@ describe('examples/react-admin', (test) => {
 		path: string,
 		use: (page: Page, asked: string[]) => Promise<void>,
 		prepare: (page: Page) => Promise<unknown> = async () => {},
+		{ width, colorScheme }: Look = DESK,
 	): Promise<void> {
-		const context = await browser?.newContext({ viewport: { width: 1_280, height: 900 }, locale: 'en-GB' })
+		const viewport = { width, height: 900 }
+		const context = await browser?.newContext({ viewport, colorScheme, locale: 'en-GB' })
 		assert.ok(context, 'the program has not started')
 		const page = await context.newPage()
 		page.setDefaultTimeout(30_000)
@@ -66,14 +87,7 @@ describe('examples/react-admin', (test) => {
 	}
 
 	test('installs from its lock file', async () => {
-		cpSync(`${ROOT}/lib`, `${copy}/lib`, { recursive: true })
-		cpSync(`${ROOT}/examples/react-admin`, folder, {
-			recursive: true,
-			filter: (source) => !source.includes('node_modules'),
-		})
-		const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-		const { code, output } = await run({ program: 'npm', args, cwd: folder })
-		assert.is(code, 0, output)
+		folder = await install(copy)
 	})
 
 	test('compiles: our data provider has the type react-admin expects', async () => {
@@ -83,10 +97,9 @@ describe('examples/react-admin', (test) => {
 
 	browserTest('is bundled and served', async () => {
 		browser = await launch()
-		const [port = 0] = await freePorts(1)
-		origin = `http://127.0.0.1:${port}`
-		program = start({ args: ['--import', 'tsx', 'main.ts'], cwd: folder, env: { PORT: String(port) } })
-		await untilPrinted(program, `The administration is at ${origin}`)
+		const served = await serve(folder)
+		program = served.program
+		origin = served.origin
 	})
 
 	browserTest('lists records with their authors and tags by one request, sorts by these, and pages', () =>
@@ -129,6 +142,11 @@ describe('examples/react-admin', (test) => {
 			silent,
 		)
 	})
+
+	for (const look of LOOKS)
+		browserTest(`axe-core finds nothing, whatever is open: ${look.width}, ${look.colorScheme}`, () =>
+			onPage('/articles', (page) => lookAround(page, origin), undefined, look),
+		)
 
 	browserTest('searches and filters, by a value, an operator and a reference', () =>
 		onPage('/articles', async (page) => {
@@ -235,11 +253,16 @@ describe('examples/react-admin', (test) => {
 		}),
 	)
 
-	browserTest('shows the articles of a tag, many to many', () =>
+	browserTest('shows the articles of a tag, many to many, with links to their authors', () =>
 		onPage('/tags/2', async (page, asked) => {
 			await shows(page, '1-5 of 8')
 			assert.match((await titles(page))[0] ?? '', / and its neighbours$/)
-			assert.ok(asked.includes('GET tags/2/articles?limit=5&offset=0&sort=-created&count=exact'))
+			assert.equal(
+				asked.filter((url) => url.includes('articles') || url.includes('authors')),
+				['GET tags/2/articles?limit=5&offset=0&sort=-created&count=exact&include=author'],
+			)
+			await page.getByRole('link', { name: 'Basil Thorne' }).click()
+			await page.getByRole('heading', { level: 1, name: 'Author Basil Thorne' }).waitFor()
 		}),
 	)
 
@@ -248,6 +271,56 @@ describe('examples/react-admin', (test) => {
 		assert.is(await program?.ended, 0)
 	})
 })
+
+/** Opens the pages, each with a reference field or a reference list, and what can be opened on them; none has findings. */
+async function lookAround(page: Page, origin: string): Promise<void> {
+	const found: string[] = []
+	const look = async (where: string, except?: readonly string[]) => {
+		// In the middle of a transition, colours are neither.
+		await until(
+			async () => (await page.evaluate('document.getAnimations().length')) === 0,
+			`${where} is at rest`,
+		)
+		found.push(...(await findings(page, except)).map((finding) => `${where}: ${finding}`))
+	}
+	const open = async (path: string, title: string) => {
+		await page.goto(`${origin}/#${path}`)
+		await page.getByRole('heading', { level: 1, name: title }).waitFor()
+	}
+	await shows(page, '1-10 of 40')
+	await look('a list, with the authors of its articles')
+	await page.getByRole('checkbox', { name: 'Select this row' }).first().check()
+	await page.getByText('1 item selected').waitFor()
+	await look('a selection')
+	await page.getByRole('button', { name: 'Unselect' }).click()
+	await page.getByRole('button', { name: 'Add filter' }).click()
+	await page.getByRole('menuitemcheckbox', { name: 'Since' }).waitFor()
+	await look('the filters', OPENED)
+	await open('/articles/39/show', 'Article Chervil for tea')
+	await page.getByRole('link', { name: 'Clary Wort' }).waitFor()
+	await page.getByText('kitchen', { exact: true }).waitFor()
+	await look('an article, with its author and its tags')
+	await open('/articles/39', 'Article Chervil for tea')
+	await page.getByRole('checkbox', { name: 'kitchen', checked: true }).waitFor()
+	await page.getByRole('combobox', { name: 'Author' }).click()
+	await page.getByRole('option', { name: 'Dill Weed' }).waitFor()
+	await look('a form, with the choice of an author', OPENED)
+	await open('/authors/2', 'Author Basil Thorne')
+	await shows(page, '1-5 of 10')
+	await look('an author, with the articles')
+	await open('/tags/3', 'Tag kitchen')
+	await page.getByRole('link', { name: 'Dill Weed' }).first().waitFor()
+	await look('a tag, with its articles and their authors')
+	await page.getByRole('button', { name: 'Delete' }).click()
+	await page.getByRole('button', { name: 'Confirm' }).waitFor()
+	await look('a question')
+	await open('/articles/create', 'Create Article')
+	await page.getByRole('textbox', { name: 'Title' }).fill('ab')
+	await page.getByRole('button', { name: 'Save' }).click()
+	await page.getByText('is required', { exact: true }).waitFor()
+	await look('a form that was refused')
+	assert.equal(found, [])
+}
 
 /** Waits until the pagination says so. */
 async function shows(page: Page, text: string): Promise<void> {
