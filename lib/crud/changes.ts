@@ -81,7 +81,7 @@ async function completed(view: CrudView, json: string, more: Related | undefined
 		return await complete(view[FACTS].plan, more, json)
 	} catch (cause) {
 		const message = 'The change was made, but the related records could not be read: read the record again'
-		throw new RestError('outcome_unknown', message, { cause })
+		throw new RestError('outcome_unknown', message, { headers: { 'Retry-After': '5' }, cause })
 	}
 }
 

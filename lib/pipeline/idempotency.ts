@@ -109,6 +109,8 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 		exchange.log('warn', 'an answer came too late to be stored for its Idempotency-Key')
 		return reply
 	}
+	// Storing has a timeout of its own, and must not turn an answer into 503.
+	exchange.due = Number.POSITIVE_INFINITY
 	await storeAnswer(exchange, cacheKey, reply, fingerprint)
 	return reply
 }

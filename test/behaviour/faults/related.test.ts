@@ -80,6 +80,7 @@ for (const { name, isSteady, open } of cases)
 				const nothing = async () => {}
 				const { answer } = await lockedOut(site, 'tag', patch({ title: 'new' }), nothing)
 				assert.equal([answer.status, answer.body.code], [503, 'outcome_unknown'])
+				assert.is(answer.headers.get('retry-after'), '5')
 				assert.equal(await site.store.rows('select title from T_article where id = 21'), [['new']])
 				const { answer: unchanged } = await lockedOut(site, 'tag', patch({}), nothing)
 				assertUnavailable(unchanged, /^unavailable$/)
