@@ -1,7 +1,7 @@
 /**
  * What the operations of a `CrudHandler` return, and how it is answered: `CrudRecord` and `CrudPage` have the database's JSON
  * text, and the values for the response's headers; a page is answered with its `meta`, a record with its ETag, and both
- * through `stripObject`. Called by `operations.ts`, `store.ts`, and by the handler for its other methods.
+ * through `stripObject`. Called by `operations.ts`, `reads.ts`, and by the handler for its other methods.
  */
 import { isPlain } from '../base/options.ts'
 import { isThenable } from '../base/thenable.ts'

@@ -1,6 +1,7 @@
-/** The 400 errors for queries. They name the parameter, and never repeat its value. */
+/** Values of a query's parameters, and the 400 errors for them, which name the parameter and never repeat its value. */
 import { RestError } from '../base/error.ts'
 import type { Detail } from '../wire/codes.ts'
+import type { CrudField, FieldMap } from './fields.ts'
 
 /** Maximum length of a name in a message: clients choose the names, so longer ones are truncated. */
 const MAX_NAME_LENGTH = 60
@@ -24,4 +25,36 @@ export function badValue(place: string, problems: readonly Detail[]): RestError 
 /** A 400 for an unknown or hidden name. Both get the same message, so that clients can't discover hidden names. */
 export function unknownName(place: string, message: string, allowed: Iterable<string>): RestError {
 	return badQuery(place, 'unknown', `${message} ${[...allowed].join(', ') || 'nothing'}`)
+}
+
+const WHOLE = /^(?:0|[1-9]\d*)$/
+
+/** Names from comma-separated text, or from an array in JSON. */
+export function names(place: string, given: unknown): readonly string[] {
+	if (typeof given === 'string') return given.split(',')
+	if (Array.isArray(given) && given.every((name) => typeof name === 'string')) return given
+	throw badQuery(place, 'string', 'must be a comma-separated list of names')
+}
+
+export function wholeNumber(place: string, given: unknown): number {
+	if (typeof given === 'string' && WHOLE.test(given)) return Number(given)
+	if (Number.isInteger(given) && Number(given) >= 0) return Number(given)
+	throw badQuery(place, 'integer', 'must be a whole number from 0 up')
+}
+
+/** Up to which number records are counted: `Infinity` for `exact`; `undefined` if they aren't. */
+export function countOf(place: string, given: unknown): number | undefined {
+	if (given === undefined) return undefined
+	if (given === 'exact') return Number.POSITIVE_INFINITY
+	const isDigits = typeof given === 'string' && WHOLE.test(given)
+	const bound = isDigits ? Number(given) : given
+	if (Number.isSafeInteger(bound) && Number(bound) > 0 && bound !== Number.MAX_SAFE_INTEGER)
+		return Number(bound)
+	throw badQuery(place, 'in', 'must be exact, or the number up to which is counted')
+}
+
+export function fieldNamed(place: string, name: string, fields: FieldMap): CrudField {
+	const field = fields.get(name)
+	if (field !== undefined) return field
+	throw unknownName(place, 'may only name', fields.keys())
 }

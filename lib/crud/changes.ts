@@ -1,5 +1,5 @@
 /**
- * The operations of a `CrudHandler` that change records, without overrides: see `store.ts`, which has those that read.
+ * The operations of a `CrudHandler` that change records, without overrides: see `reads.ts`, which has those that read.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -24,9 +24,6 @@ import { NOTHING } from './fields.ts'
 import { allOf } from './filter-comparison.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
-import { complete, type Related } from './relations/related.ts'
-import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
-import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import {
 	checkedId,
 	type GivenValues,
@@ -35,11 +32,14 @@ import {
 	modelOf,
 	readCompleted,
 	recordRelated,
-	resolveScope,
 	segmentOf,
 	translateModelErrors,
 	withNeeded,
-} from './store.ts'
+} from './reads.ts'
+import { complete, type Related } from './relations/related.ts'
+import { resolveScope } from './resolve-scope.ts'
+import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
+import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import { givenChanges } from './value-from-json.ts'
 import { type CrudView, FACTS, noteStored, STATE } from './view.ts'
 

@@ -1,7 +1,7 @@
 /**
  * `CrudHandler`: serves a model, with the operations list, read, create, update, replace and remove. The mount gets its
  * actions from `operations.ts`. An action calls a method here only if a subclass overrides it; otherwise it calls
- * `store.ts` directly, as the methods here do.
+ * `reads.ts` directly, as the methods here do.
  */
 import { nearest } from '../base/options.ts'
 import { RestHandler } from '../handler/handler.ts'
@@ -25,6 +25,7 @@ import { crudActions, requestedList } from './operations.ts'
 import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { type Overridable, refuseFields } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
+import { listRecords, readRecord } from './reads.ts'
 import { type CrudId, checkNaming } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
@@ -32,7 +33,6 @@ import { resolvedRelations } from './relations/links.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
 import { scopeOfDeleted } from './scope.ts'
 import { checkSession } from './session.ts'
-import { listRecords, readRecord } from './store.ts'
 import { totalRecords, totalsActions } from './totals/action.ts'
 import { completeTotals, type TotalsRequest } from './totals/request.ts'
 import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } from './view.ts'

@@ -1,6 +1,6 @@
 /**
  * The answers to errors of the database: translates a model's errors to `RestError`s for clients. They name only fields that
- * the client may write, so that clients can't find out about other fields. Called by `store.ts` and `operations.ts`;
+ * the client may write, so that clients can't find out about other fields. Called by `reads.ts` and `operations.ts`;
  * `databaseError` is for methods with SQL by hand.
  */
 import { RestError } from '../base/error.ts'

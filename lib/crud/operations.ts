@@ -2,7 +2,7 @@
  * A request to a `CrudHandler`: one function for each operation, with its steps in order: id, query, scope, body,
  * preconditions, then the model or an override, and the answer. Preconditions come after every check that needs no
  * record (RFC 9110 §13.2.1); where possible, the model compares the version as part of the change. The mount gets these
- * functions as actions; they call `store.ts`.
+ * functions as actions; they call `reads.ts`.
  */
 
 import { attach, attachment } from '../base/attached.ts'
@@ -29,11 +29,12 @@ import { updateOf } from './many/upsert-option.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
+import { checkedId, listRecords, modelId, readRecord, translateModelErrors } from './reads.ts'
 import { narrowed, relatedAccess, type Use } from './relations/access.ts'
 import { NO_INCLUDE, type Requested } from './relations/parse-include.ts'
 import { checkRelated } from './relations/scoping.ts'
+import { resolveScope } from './resolve-scope.ts'
 import type { Scope } from './scope.ts'
-import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './store.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
 

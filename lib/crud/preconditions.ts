@@ -8,8 +8,8 @@ import { isRestError, RestError } from '../base/error.ts'
 import { ModelError } from '../models/model-error.ts'
 import { type Conditions, conditionsOf, etagOf, isStronglyMatched, isWeaklyMatched } from '../reply/etag.ts'
 import { CrudRecord } from './answers.ts'
+import { readWithin } from './reads.ts'
 import type { Scope } from './scope.ts'
-import { readWithin } from './store.ts'
 import { type CrudView, FACTS } from './view.ts'
 
 const VERSION = /^(?:0|-?[1-9]\d{0,18})$/

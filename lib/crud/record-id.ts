@@ -1,4 +1,4 @@
-/** Ids of a `CrudHandler`'s records, without what the scope fixes of a key of several fields. Used by `store.ts`. */
+/** Ids of a `CrudHandler`'s records, without what the scope fixes of a key of several fields. Used by `reads.ts`. */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { keyText } from '../models/key.ts'
 import { joinId, segmentValues } from '../wire/record-id.ts'

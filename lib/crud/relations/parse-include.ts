@@ -3,11 +3,11 @@
  * names of `fields`. Access and scope are left to `access.ts`. Called by `list-query.ts` and `operations.ts`.
  */
 import type { Condition, Order, Selection } from '../../models/model.ts'
-import { badQuery, unknownName } from '../bad-query.ts'
+import { badQuery, countOf, names, unknownName, wholeNumber } from '../bad-query.ts'
 import { stampOf } from '../cursor.ts'
 import { filterCondition, outermost } from '../filter.ts'
 import type { TermCounter } from '../filter-comparison.ts'
-import { countOf, names, orderOf, wholeNumber } from '../parameters.ts'
+import { orderOf } from '../order.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 
 /** Related records that a request includes in each of its records. */

@@ -1,6 +1,6 @@
 /**
  * The related records of a request: `related` checks access and scopes before the model is asked, limits the query, and
- * lets the model embed what it can; `complete` adds the rest to the model's answer. Called by `store.ts`.
+ * lets the model embed what it can; `complete` adds the rest to the model's answer. Called by `reads.ts`.
  */
 import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
@@ -8,7 +8,7 @@ import type { CrudPlan } from '../plan.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { relatedAccess } from './access.ts'
 import { type Attaching, attach, linkFields } from './attach.ts'
-import { embedded } from './include-query.ts'
+import { embedded } from './embed.ts'
 import { type Include, NO_INCLUDE } from './parse-include.ts'
 import { recordsIn } from './records.ts'
 import { type Relating, refuseApart, Scoping } from './scoping.ts'

@@ -1,9 +1,8 @@
 /** Parses what `GET /totals` asks for: `by`, the totals, `having`, `sort`, `limit` and `tz`; filters are those of a list. */
 import type { Condition, TimePart, Total, TotalsKey, TotalsOrder, TotalsQuery } from '../../models/model.ts'
-import { badQuery, unknownName } from '../bad-query.ts'
+import { badQuery, fieldNamed, names, unknownName, wholeNumber } from '../bad-query.ts'
 import type { TermCounter } from '../filter-comparison.ts'
 import type { QueryParams } from '../list-query.ts'
-import { fieldNamed, names, wholeNumber } from '../parameters.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type AskedTotal, havingCondition } from './having.ts'
 import { FUNCTIONS, type GroupKey, keyNames, type TotalsPlan, totalsPlan } from './plan.ts'

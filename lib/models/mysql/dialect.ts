@@ -1,4 +1,7 @@
-/** `dialectOf`: the `Dialect` of MySQL 8 and MariaDB 10.5 and later. Used by `model.ts`. */
+/**
+ * `dialectOf`: the `Dialect` of MySQL 8 and MariaDB 10.5 and later. There is no statement for upserts: see `sql/upsert.ts`.
+ * Used by `model.ts`.
+ */
 import {
 	type Dialect,
 	patternOf,

@@ -5,7 +5,6 @@
 
 import type { Model } from '../model.ts'
 import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
-import { RUNNER } from '../sql/joint.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
@@ -13,7 +12,8 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/options.ts'
-import { SessionModels } from '../sql/sessions.ts'
+import { SessionModels } from '../sql/session-models.ts'
+import { RUNNER } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import { LIVE } from '../sql/subject.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'

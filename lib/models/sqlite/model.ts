@@ -20,7 +20,6 @@ import type {
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import type { Driver } from '../sql/driver.ts'
-import { JOIN } from '../sql/joint.ts'
 import type { Reopen } from '../sql/live-table.ts'
 import {
 	type DatabaseOptions,
@@ -28,6 +27,7 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/options.ts'
+import { JOIN } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { lruOf } from '../sql/text-cache.ts'

@@ -1,5 +1,5 @@
 /**
- * The operations of a `CrudHandler` that read, without overrides, and what all of them need: they call the model within
+ * The operations of a `CrudHandler` that read, without overrides, and what all operations need: they call the model within
  * the scope, and translate its errors to `RestError`s. `changes.ts` has the others. `…Record` functions are for the
  * handler's methods, and check values that programs pass; `…Within` functions are for `operations.ts`, which has already
  * read the scope and checked the values.
@@ -20,9 +20,10 @@ import { idSegment, wholeId } from './record-id.ts'
 import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/parse-include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
-import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
+import { ownScope, resolveScope } from './resolve-scope.ts'
+import { EVERYTHING, type Scope } from './scope.ts'
 import { sessionOf } from './session.ts'
-import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
+import { type CrudView, FACTS, STATE } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
 export type GivenValues = Readonly<Record<string, unknown>>
@@ -32,30 +33,6 @@ export function modelOf(view: CrudView): Model | Promise<Model> {
 	const { plan, transaction } = view[FACTS]
 	const isSet = plan.sessionBy === undefined || transaction !== undefined
 	return isSet ? plan.model : sessionOf(view).then(({ model }) => model)
-}
-
-/**
- * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
- * overridden `update()` reads first.
- *
- * @param isDeleted whether it is of the deleted records
- */
-export function resolveScope(
-	view: CrudView,
-	operation: CrudOperation,
-	isDeleted = false,
-): Scope | Promise<Scope> {
-	const { isScoped, living, plan } = view[FACTS]
-	const all = isDeleted ? scopeOfDeleted(plan, true) : living
-	const within = view[WITHIN]
-	const limits = within === undefined ? all : both(all, within)
-	return isScoped ? ownScope(view, operation, isDeleted).then((own) => both(own, limits)) : limits
-}
-
-async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
-	const own = readScope(view[FACTS].plan, await view.scope(operation))
-	// A record that was public must not stay so: once it is deleted, it is read by those who may restore it.
-	return isDeleted && operation !== 'restore' ? both(own, await ownScope(view, 'restore')) : own
 }
 
 /**

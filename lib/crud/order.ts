@@ -1,42 +1,8 @@
-/** The values of a list's parameters: names, whole numbers, the order. Used by `list-query.ts` and `relations/parse-include.ts`. */
-
+/** Parses the parameter `sort`, of a list or of included records. Used by `list-query.ts` and `relations/parse-include.ts`. */
 import type { Order } from '../models/model.ts'
-import { badQuery, unknownName } from './bad-query.ts'
-import type { CrudField, FieldMap } from './fields.ts'
+import { badQuery, fieldNamed, unknownName } from './bad-query.ts'
 import type { TermCounter } from './filter-comparison.ts'
 import type { CrudPlan } from './plan.ts'
-
-const WHOLE = /^(?:0|[1-9]\d*)$/
-
-/** Names from comma-separated text, or from an array in JSON. */
-export function names(place: string, given: unknown): readonly string[] {
-	if (typeof given === 'string') return given.split(',')
-	if (Array.isArray(given) && given.every((name) => typeof name === 'string')) return given
-	throw badQuery(place, 'string', 'must be a comma-separated list of names')
-}
-
-export function wholeNumber(place: string, given: unknown): number {
-	if (typeof given === 'string' && WHOLE.test(given)) return Number(given)
-	if (Number.isInteger(given) && Number(given) >= 0) return Number(given)
-	throw badQuery(place, 'integer', 'must be a whole number from 0 up')
-}
-
-/** Up to which number records are counted: `Infinity` for `exact`; `undefined` if they aren't. */
-export function countOf(place: string, given: unknown): number | undefined {
-	if (given === undefined) return undefined
-	if (given === 'exact') return Number.POSITIVE_INFINITY
-	const isDigits = typeof given === 'string' && WHOLE.test(given)
-	const bound = isDigits ? Number(given) : given
-	if (Number.isSafeInteger(bound) && Number(bound) > 0 && bound !== Number.MAX_SAFE_INTEGER)
-		return Number(bound)
-	throw badQuery(place, 'in', 'must be exact, or the number up to which is counted')
-}
-
-export function fieldNamed(place: string, name: string, fields: FieldMap): CrudField {
-	const field = fields.get(name)
-	if (field !== undefined) return field
-	throw unknownName(place, 'may only name', fields.keys())
-}
 
 /** The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total. */
 export function orderOf(
