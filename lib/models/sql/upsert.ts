@@ -106,7 +106,13 @@ async function changeOrCreate(
 ): Promise<Upserted | ModelError | undefined> {
 	const { subject, runner, selection, isInTransaction } = to
 	const { values, changes, on, where } = given
-	const locks = isRepeated && isInTransaction && subject.dialect.readsSnapshots === true
+	const mayLock = subject.dialect.readsSnapshots === true
+	// What is in the way of an insert stays locked until its transaction ends, so it is there to be found.
+	if (isRepeated && mayLock && !isInTransaction)
+		return runner.transaction((inner) => {
+			return changeOrCreate({ ...to, runner: inner, isInTransaction: true }, given, true)
+		})
+	const locks = isRepeated && mayLock
 	const id = await findId(to, given, where, locks)
 	const target = to.within(runner)
 	if (id !== undefined) {
@@ -128,9 +134,9 @@ async function changeOrCreate(
 	} catch (error) {
 		if (!(error instanceof ModelError) || error.kind !== 'unique') throw error
 		if (error.fields.length > 0 && !isSame(error.fields, on)) throw error
-		const mustLock = isInTransaction && subject.dialect.readsSnapshots === true
-		const isWithin = await isInTheWay(to, given, mustLock)
-		if (isWithin === false) throw new ModelError('unique', on, error)
+		const isLocked = isInTransaction && mayLock
+		const isWithin = await isInTheWay(to, given, isLocked)
+		if (isWithin === false || (isWithin === undefined && isLocked)) throw new ModelError('unique', on, error)
 		return isWithin === undefined ? error : undefined
 	}
 }

@@ -311,6 +311,22 @@ if (hasMariadb) {
 			assert.equal(JSON.stringify(rows), '[{"slug":"a","n":1}]')
 		})
 
+		test('what is in the way and is not found is an error at once', async () => {
+			const model = await open('id int primary key auto_increment, at datetime unique')
+			const put = async (at: string, on: Model = model) =>
+				on.upsert?.({ values: { at }, on: ['at'], changes: {}, where: undefined }, ID)
+			await put('2026-01-01T00:00:00.000Z')
+			const before = await questions()
+			for (const work of [
+				() => put('2026-01-01T00:00:00.400Z'),
+				() => model.transaction((inner) => put('2026-01-01T00:00:00.400Z', inner)),
+			]) {
+				const error = await work().catch((one) => one)
+				assert.equal([error.kind, error.fields], ['unique', ['at']])
+			}
+			assert.ok((await questions()) - before < 40, 'statements')
+		})
+
 		test('without changes, in a transaction, it finds what was committed meanwhile', async () => {
 			const model = await open('id int primary key auto_increment, slug varchar(99) unique')
 			const put = async (on: Model) =>
