@@ -45,8 +45,13 @@ export class SetupError extends Error {
 
 /** Runs statements; prepared ones are found by text. Rejects with the driver's errors, which the dialect translates. */
 export interface Driver {
-	/** Runs a statement; the driver that a transaction's work gets, on its connection. */
-	query(statement: Statement): Promise<Rows>
+	/**
+	 * Runs a statement; the driver that a transaction's work gets, on its connection.
+	 *
+	 * @param isGivenUp whether the caller's time has passed: a statement that waits for a transaction within the transaction
+	 *   must not be run then
+	 */
+	query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows>
 	/**
 	 * Runs `work` in a transaction on one connection, and rolls back if `work` rejects. Called on the driver that `work`
 	 * gets, it makes a savepoint.

@@ -55,8 +55,13 @@ export class Runner {
 		if (setup !== undefined) return this.#runAfter(setup, statement)
 		const translate = (error: unknown) => this.#translate(error, writes)
 		try {
-			const result = this.driver.query(statement)
-			return this.timeout.wait(result, writes ? 'outcome_unknown' : 'unavailable', translate)
+			const kind = writes ? 'outcome_unknown' : 'unavailable'
+			if (!this.isInTransaction) return this.timeout.wait(this.driver.query(statement), kind, translate)
+			let isLate = false
+			const result = this.driver.query(statement, () => isLate)
+			return this.timeout.wait(result, kind, translate, () => {
+				isLate = true
+			})
 		} catch (error) {
 			const translated = translate(error)
 			return translated instanceof Promise ? translated : Promise.reject(translated)
@@ -219,17 +224,20 @@ export class Timeout {
 	 * Settles as `result` does, or rejects with a ModelError after the timeout; a later result is dropped.
 	 *
 	 * @param translate maps the driver's error to the one to throw, or to a promise that rejects with it
+	 * @param expired called after the timeout
 	 */
 	wait<T>(
 		result: Promise<T>,
 		kind: TimeoutKind,
 		translate: (error: unknown) => unknown = (error) => error,
+		expired?: () => void,
 	): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let timeoutKind = kind
 			const expire = (): void => {
 				isLate = true
+				expired?.()
 				reject(new ModelError(timeoutKind))
 			}
 			// The driver's own timeout is shorter and has a better error. If both fire in the same turn, after a stall, the

@@ -78,6 +78,8 @@ class TransactionDriver implements Driver {
 	readonly #outer: TransactionDriver | undefined
 	readonly #depth: number
 	readonly #turn = new Turn()
+	/** The result of the statement sent last, which is the last one of a connection to settle. */
+	#sent: Promise<unknown> | undefined
 
 	constructor(session: Session, outer?: TransactionDriver) {
 		this.#session = session
@@ -88,10 +90,11 @@ class TransactionDriver implements Driver {
 	async finish<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		try {
 			const result = await work(this)
-			// Perhaps for one that nobody waits for.
+			// Perhaps for what nobody waits for: an error may still come.
 			await this.#turn.after(() => {
 				this.#hasEnded = true
 			})
+			await this.#sent?.catch(() => {})
 			if (this.#isByHand) await this.#probe()
 			if (this.#failure !== undefined) throw this.#failure.error
 			return result
@@ -106,6 +109,7 @@ class TransactionDriver implements Driver {
 		const lending: Lending = {
 			begin: () => {
 				this.#assertUsable()
+				this.#turn.refuseByHand()
 				this.#isByHand = true
 			},
 			failed: (error) => {
@@ -127,14 +131,17 @@ class TransactionDriver implements Driver {
 		}
 	}
 
-	query(statement: Statement): Promise<Rows> {
-		return this.#turn.isTaken ? this.#turn.after(() => this.#query(statement)) : this.#query(statement)
+	query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows> {
+		if (!this.#turn.isTaken) return this.#query(statement)
+		return this.#turn.after(() => this.#query(statement), isGivenUp)
 	}
 
 	async #query(statement: Statement): Promise<Rows> {
 		this.#assertUsable()
 		try {
-			return await this.#session.run(statement)
+			const result = this.#session.run(statement)
+			this.#sent = result
+			return await result
 		} catch (error) {
 			throw this.#recordFailure(this.#reasonOf(error))
 		}

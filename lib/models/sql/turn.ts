@@ -2,6 +2,8 @@
  * `Turn`: on one connection, transactions within a transaction run one after the other, and what is outside of the open one
  * waits: it would become part of it, and be undone with it. Used by the drivers.
  */
+import { NoConnection } from './pool.ts'
+
 export class Turn {
 	/** Resolves when the open transaction has ended. */
 	#open: Promise<void> | undefined
@@ -10,10 +12,23 @@ export class Turn {
 		return this.#open !== undefined
 	}
 
-	/** Calls `work` when no transaction is open. */
-	async after<T>(work: () => T | Promise<T>): Promise<T> {
+	/**
+	 * Calls `work` when no transaction is open.
+	 *
+	 * @param isGivenUp whether its caller waits no longer, and may have been told that nothing was done: then nothing is
+	 */
+	async after<T>(work: () => T | Promise<T>, isGivenUp?: () => boolean): Promise<T> {
 		while (this.#open !== undefined) await this.#open
+		if (isGivenUp?.() === true) throw new NoConnection()
 		return work()
+	}
+
+	/** @throws TypeError while a transaction is open, whose part a statement by hand would become */
+	refuseByHand(): void {
+		if (this.#open === undefined) return
+		throw new TypeError(
+			'a transaction within this one is open: use the connection that its work gets, or wait for its end',
+		)
 	}
 
 	/** Calls `work`, a transaction, when no other one is open. */

@@ -43,7 +43,7 @@ export async function desksHere(): Promise<readonly DeskKind[]> {
 	]
 	for (const { name, open } of sqliteDrivers) {
 		if (open !== undefined)
-			kinds.push({ name, isPooled: false, isKilled: false, open: () => inSqlite(opened(open)) })
+			kinds.push({ name, isPooled: false, isKilled: false, open: (_, seconds) => inSqlite(opened(open), seconds) })
 	}
 	for (const name of await driversHere()) {
 		const isPooled = name !== 'PGlite'
@@ -96,13 +96,14 @@ function written(statements: readonly string[], { order, item }: Desk['tables'])
 	return statements.map((text) => text.replaceAll('ORDERS', order).replaceAll('ITEMS', item)).join('; ')
 }
 
-async function inSqlite(database: ReturnType<typeof opened>): Promise<Desk> {
+async function inSqlite(database: ReturnType<typeof opened>, timeoutSeconds?: number): Promise<Desk> {
 	const tables = names()
+	const options = timeoutSeconds === undefined ? {} : { timeoutSeconds }
 	database.exec(`pragma foreign_keys = on; ${written(SQL('integer primary key', 'varchar(99)'), tables)}`)
 	return {
 		tables,
-		orders: await SqliteModel.open(database, tables.order),
-		items: await SqliteModel.open(database, tables.item),
+		orders: await SqliteModel.open(database, tables.order, options),
+		items: await SqliteModel.open(database, tables.item, options),
 		byHand: async (connection, text) => (connection as typeof database).exec(text),
 		close: async () => void database.close(),
 	}

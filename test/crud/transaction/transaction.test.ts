@@ -20,6 +20,7 @@ async function order(model: Model, note: string): Promise<number> {
 
 for (const { name, isPooled, isKilled, open } of kinds) {
 	describe(`transactions over models by ${name}`, (test) => {
+		const isPostgres = ['pg', 'postgres.js', 'PGlite'].includes(name)
 		let desk: Desk
 		test.before(async () => {
 			desk = await open()
@@ -139,6 +140,21 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			for (const failure of failures) assert.match(String(failure), 'this transaction has ended')
 		})
 
+		test('an error of what nobody waits for rolls back, where the database goes no further', async () => {
+			const { orders } = desk
+			await order(orders, 'taken')
+			const failed: unknown[] = []
+			const work = transaction([orders], async ([inOrders]) => {
+				await order(inOrders, 'a')
+				order(inOrders, 'taken').catch((error) => failed.push(error))
+				return 'done'
+			})
+			if (isPostgres) assert.is((await refusal(work)).kind, 'unique')
+			else assert.is(await work, 'done')
+			assert.is(failed.length, 1)
+			assert.equal(await counted(desk), [isPostgres ? 1 : 2, 0])
+		})
+
 		test('after an error of the outer one, a nested one goes no further', async () => {
 			const single = isPooled ? await open(1) : desk
 			try {
@@ -240,6 +256,36 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			return
 		}
 
+		test('a nested one that uses the outer models fails, and nothing of it is done later', async () => {
+			const own = await open(undefined, 1)
+			try {
+				await transaction([own.orders], async (outer) => {
+					const nested = transaction(outer, async ([inner]) => {
+						await order(inner, 'inner')
+						await order(outer[0], 'outer')
+					})
+					assert.is((await refusal(nested)).kind, 'unavailable')
+				})
+				assert.equal(await counted(own), [0, 0])
+			} finally {
+				await own.close()
+			}
+		})
+
+		test('SQL by hand on the outer connection is refused while a nested one is open', async () => {
+			const { orders, tables, byHand } = desk
+			const insert = (note: string) => `insert into ${tables.order} (note) values ('${note}')`
+			await transaction([orders], async (outer, connection) => {
+				const nested = transaction(outer, async (_, own) => {
+					await byHand?.(own, insert('inner'))
+					await byHand?.(connection, insert('outer'))
+				})
+				assert.match(String(await rejected(nested)), 'TypeError: a transaction within this one is open')
+				await byHand?.(connection, insert('after'))
+			})
+			assert.equal(await counted(desk), [1, 0])
+		})
+
 		test('SQL by hand is part of the transaction', async () => {
 			const { orders, items, tables, byHand } = desk
 			const work = (fails: boolean) =>
@@ -270,7 +316,6 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 				await order(inOrders, 'free')
 				await byHand?.(connection, insert).catch(() => {})
 			})
-			const isPostgres = ['pg', 'postgres.js', 'PGlite'].includes(name)
 			if (isPostgres) assert.is(((await rejected(caught)) as ModelError).kind, 'unique')
 			else await caught
 			const goingOn = transaction([orders], async ([inOrders], connection) => {

@@ -154,10 +154,14 @@ export class PostgresJsDriver implements Driver {
 		})
 		const opened = open(async (sql) => {
 			const turn = new Turn()
+			/** The result of the statement sent last. */
+			let sent: Promise<unknown> | undefined
 			const run = async (statement: Statement): Promise<Rows> => {
 				assertOpen()
 				try {
-					return await this.#run(sql, statement)
+					const result = this.#run(sql, statement)
+					sent = result
+					return await result
 				} catch (error) {
 					if (isLost(error)) life.isOver = true
 					if (!isAborted(error)) last = error
@@ -165,21 +169,28 @@ export class PostgresJsDriver implements Driver {
 				}
 			}
 			const inner: Driver = {
-				query: (statement) => (turn.isTaken ? turn.after(() => run(statement)) : run(statement)),
+				query: (statement, isGivenUp) =>
+					turn.isTaken ? turn.after(() => run(statement), isGivenUp) : run(statement),
 				transaction: (nested) =>
 					turn.take(async () => {
 						assertOpen()
 						return this.#scope((inside) => sql.savepoint(inside), nested, life, scope)
 					}),
 				// After an error by hand, `begin` rejects with it.
-				connection: lend(sql, { begin: assertOpen }),
+				connection: lend(sql, {
+					begin: () => {
+						assertOpen()
+						turn.refuseByHand()
+					},
+				}),
 			}
 			try {
 				const result = await work(inner)
-				// Perhaps for one that nobody waits for.
+				// Perhaps for what nobody waits for: an error may still come, and postgres.js would not see it.
 				await turn.after(() => {
 					scope.hasEnded = true
 				})
+				await sent?.catch(() => {})
 				results.push(result)
 			} finally {
 				scope.hasEnded = true
