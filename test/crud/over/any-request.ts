@@ -1,5 +1,6 @@
 /** Sequences of CRUD requests for fast-check: valid and invalid, of every kind. */
 import fc from 'fast-check'
+import { anyMore, anyPlace } from './any-batch.ts'
 import { type Queryable, queriesOf } from './any-query.ts'
 import { bad, FIELDS, good, nth, STRANGERS } from './any-value.ts'
 
@@ -33,6 +34,8 @@ export interface Subject extends Queryable {
 	readonly titles: Readonly<Record<string, unknown>>
 	/** A unique field, if lists are created, changed, deleted and upserted by it. */
 	readonly on?: string
+	/** Further requests, which are as frequent as those with lists. */
+	readonly more?: fc.Arbitrary<Step>
 }
 
 const brokenBody = fc.constantFrom('', '[]', '1', 'null', '{', '{"title":"a"', '"a"', '{"title":"a"}x')
@@ -59,7 +62,7 @@ interface Parts {
 
 /** Sequences that start with a few creates. */
 export function sequenceOf(subject: Subject): fc.Arbitrary<readonly Step[]> {
-	const { home, place, id, fields, required, changeable, strangers, titles, valueFor, on } = subject
+	const { home, place, id, fields, required, changeable, strangers, titles, valueFor, on, more } = subject
 	const { query, recordQuery, filter, queryBody } = queriesOf(subject)
 	const goodBody = fc
 		.record(Object.fromEntries(fields.map((name) => [name, valueFor(name)])), { requiredKeys: [...required] })
@@ -143,6 +146,7 @@ export function sequenceOf(subject: Subject): fc.Arbitrary<readonly Step[]> {
 		fc.tuple(ids, recordQuery).map(([of, asked]) => ({ suffix: `/${of}${asked}` }))
 	const anyStep = fc.oneof(
 		...(on === undefined ? [] : [{ weight: 12, arbitrary: lists(on) }]),
+		...(more === undefined ? [] : [{ weight: 12, arbitrary: more }]),
 		{
 			weight: 6,
 			arbitrary: step(
@@ -231,8 +235,7 @@ const thingId = fc.oneof(
 	},
 )
 
-/** For `things.ts`. */
-export const sequence = sequenceOf({
+const THINGS: Subject = {
 	on: 'code',
 	...{ home: '/things', place: thingPlace, id: thingId },
 	...{
@@ -247,4 +250,10 @@ export const sequence = sequenceOf({
 	texts: /title|note|status|code/,
 	valueFor: (name) =>
 		name === 'id' ? nth : name === 'version' ? fc.integer({ min: 0, max: 4 }) : good(name),
-})
+}
+
+/** For `things.ts`. */
+export const sequence = sequenceOf(THINGS)
+
+/** For `all-things.ts`. */
+export const wholeSequence = sequenceOf({ ...THINGS, place: anyPlace, more: anyMore })

@@ -1,10 +1,19 @@
 /** Sends sequences of requests to one store, and describes the responses so that all stores' can be compared. */
-import type { InjectedReply, Values } from '../../../lib/index.ts'
-import type { Condition, Model, Selection, Upsert } from '../../../lib/models/index.ts'
+import { deepStrictEqual } from 'node:assert/strict'
+import type { InjectedReply, InjectedRequest, Values } from '../../../lib/index.ts'
+import type {
+	Condition,
+	ListQuery,
+	Model,
+	Selection,
+	TotalsQuery,
+	Upsert,
+	Within,
+} from '../../../lib/models/index.ts'
 import { Passing } from '../../testing/broken-models.ts'
 import type { Step } from './any-request.ts'
 import type { Store } from './stores.ts'
-import type { Ask, Asked } from './things.ts'
+import { type Ask, type Asked, allRows } from './things.ts'
 
 /** The maximum number of pages followed. */
 const MOST_PAGES = 4
@@ -21,6 +30,18 @@ export interface Told {
 class Beginning extends Passing {
 	get unique() {
 		return this.inner.unique ?? []
+	}
+
+	get setsNow() {
+		return this.inner.setsNow === true
+	}
+
+	override list(query: ListQuery) {
+		return super.list({ ...query, where: linked(query.where), order: linked(query.order) })
+	}
+
+	override count(where: Condition | undefined) {
+		return super.count(linked(where))
 	}
 
 	lock(id: string, selection: Selection, where: Condition | undefined) {
@@ -40,9 +61,63 @@ class Beginning extends Passing {
 		return this.inner.upsert?.(all, selection) ?? Promise.reject(new Error('no upsert'))
 	}
 
+	totals(query: TotalsQuery) {
+		const all = { ...query, by: linked(query.by), where: linked(query.where) }
+		return this.inner.totals?.(all) ?? Promise.reject(new Error('no totals'))
+	}
+
+	references(other: Model) {
+		return this.inner.references?.(innerOf(other)) ?? []
+	}
+
+	joins(other: Model) {
+		return this.inner.joins?.(innerOf(other)) === true
+	}
+
+	transactsWith(other: Model) {
+		return this.inner.transactsWith?.(innerOf(other)) === true
+	}
+
 	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return super.transaction((inner) => work(new Beginning(inner)))
 	}
+
+	transactionWith<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
+		const begun = this.inner.transactionWith?.(others.map(innerOf), (within) => {
+			const known = new Map<Model, Model>()
+			const of = (model: Model) => {
+				const inner = within.of(innerOf(model))
+				const same = known.get(inner) ?? new Beginning(inner)
+				known.set(inner, same)
+				return same
+			}
+			return work({ connection: within.connection, of })
+		})
+		return begun ?? Promise.reject(new Error('no transactionWith'))
+	}
+}
+
+function innerOf(model: Model): Model {
+	return model instanceof Beginning ? model.inner : model
+}
+
+/** The same with links to the models of the store. */
+function linked<T>(part: T): T {
+	const copy = (value: unknown): unknown => {
+		if (Array.isArray(value)) return value.map(copy)
+		if (!isPlain(value)) return value
+		return Object.fromEntries(
+			Object.entries(value).map(([name, own]) => [
+				name,
+				name === 'link' ? { ...own, model: innerOf(own.model) } : copy(own),
+			]),
+		)
+	}
+	return copy(part) as T // all but the models is the same
+}
+
+function isPlain(value: unknown): value is Readonly<Record<string, { readonly model: Model }>> {
+	return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
 function first(values: Values): Values {
@@ -56,7 +131,7 @@ export class Player {
 	/** Whether a record has the same id in all stores. */
 	readonly #sameIds: boolean
 	#served: Asked | undefined
-	#model: unknown
+	#model: Model | undefined
 	/** Ids in the order of creation. */
 	#ids: string[] = []
 
@@ -84,7 +159,7 @@ export class Player {
 		const request = { method: step.method, headers: step.headers, ...(body === undefined ? {} : { body }) }
 		const replies: Told[] = []
 		for (let page = 0, at: string | undefined = url; at !== undefined && page < MOST_PAGES; page++) {
-			const reply = await ask({ ...request, url: at })
+			const reply = await this.#asked(ask, { ...request, url: at })
 			const { location } = reply.headers
 			if (reply.status === 201 && typeof location === 'string')
 				this.#ids.push(location.slice(location.lastIndexOf('/') + 1))
@@ -92,6 +167,17 @@ export class Player {
 			at = step.follows ? nextOf(reply) : undefined
 		}
 		return replies
+	}
+
+	/** A transaction that is rolled back must leave nothing, whatever the other stores do. */
+	async #asked(ask: Ask, request: InjectedRequest & { readonly url: string }): Promise<InjectedReply> {
+		if (!request.url.includes('/batch')) return ask(request)
+		const rows = () => allRows(this.#model ?? this.store.model)
+		const before = await rows()
+		const reply = await ask(request)
+		if (reply.status !== 200 || reply.text().includes('"data":{"undone"'))
+			deepStrictEqual(await rows(), before, `${this.store.name}: something is left of ${request.body}`)
+		return reply
 	}
 
 	#id(n: number): string {

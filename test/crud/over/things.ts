@@ -10,7 +10,7 @@ import {
 import { keyNames } from '../../../lib/models/key.ts'
 import { Log } from '../../helpers/listening.ts'
 
-/** `secret`, `pin` and `owner` are hidden. */
+/** `secret`, `pin`, `owner` and `deleted` are hidden. */
 export const VISIBLE = [
 	...['id', 'title', 'note', 'rank', 'ratio', 'price', 'done', 'day', 'at', 'extra', 'status', 'code'],
 	...['stock', 'clock', 'token', 'data', 'parent', 'version'],

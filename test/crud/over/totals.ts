@@ -103,7 +103,7 @@ const record = fc.record({
 })
 
 const asked = fc.record({
-	query: anyTotals(['rank', 'ratio', 'price', 'stock']),
+	query: anyTotals({ added: ['rank', 'ratio', 'price', 'stock'], isLate: false }),
 	owner: fc.constantFrom(undefined, undefined, 'alice'),
 })
 
