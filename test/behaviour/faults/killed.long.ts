@@ -1,17 +1,23 @@
-/** A killed process keeps every write that it has confirmed, and lists of records as a whole or not at all. */
+/**
+ * A killed process keeps every write that it has confirmed, and lists of records, and records with their related ones, as a
+ * whole or not at all.
+ */
 import { describe } from '../../helpers/describe.ts'
+import { mariadbIsHere } from '../../helpers/mariadb.ts'
 import { driversHere } from '../../helpers/postgres.ts'
 import { trials } from '../../helpers/trials.ts'
-import { killedOnPostgres, killedOnSqlite } from './killed.ts'
+import { killedOnMariadb, killedOnPostgres, killedOnSqlite } from './killed.ts'
 
 const isPostgresHere = (await driversHere()).includes('pg')
+const isMariadbHere = await mariadbIsHere()
 
 const ROUNDS = trials(8)
 
 describe('a process killed repeatedly while it writes', (test) => {
-	test('SQLite (synchronous full and normal) and PostgreSQL hold each record answered 201 exactly once, and lists whole', async () => {
+	test('SQLite (synchronous full and normal), PostgreSQL and MariaDB hold each record answered 201 exactly once, and lists and articles with comments whole', async () => {
 		const trials = [killedOnSqlite(ROUNDS, 'full'), killedOnSqlite(ROUNDS, 'normal')]
 		if (isPostgresHere) trials.push(killedOnPostgres(ROUNDS))
+		if (isMariadbHere) trials.push(killedOnMariadb(ROUNDS))
 		await Promise.all(trials)
 	})
 })

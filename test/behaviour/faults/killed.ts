@@ -1,6 +1,6 @@
 /**
  * Repeatedly kills a program that serves articles while it writes, and checks that confirmed writes are stored, and lists of
- * records as a whole or not at all.
+ * records, and articles with their comments, as a whole or not at all.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,15 @@ import Libsql from 'libsql'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { bundled } from '../../helpers/bundled.ts'
+import { openPool } from '../../helpers/mariadb.ts'
 import { SERVER } from '../../helpers/postgres.ts'
 import { ROOT, type Running, start, untilPrinted } from '../../helpers/program.ts'
 import { ask } from './answers.ts'
 
 const WRITERS = 8
-/** Records of a list. */
+/** Writers of articles with comments. */
+const PARENTS = 4
+/** Records of a list, and comments of an article. */
 const PLACES = [0, 1, 2] as const
 
 /** What is done with each list, one after the other. */
@@ -24,27 +27,48 @@ const STEPS = ['create or upsert', 'update', 'remove'] as const
 /** Lists by the beginning of their titles, with the number of confirmed steps. */
 type Lists = Map<string, number>
 
+/** Ids of single records by their titles, and what else was written. */
+interface Written {
+	readonly singles: Map<string, string>
+	readonly lists: Lists
+	readonly families: Families
+}
+
+/** Titles of articles with comments, and whether they are confirmed. */
+type Families = Map<string, boolean>
+
 /** All rounds use one table: each is killed at another moment, and the next checks everything confirmed so far. */
 export async function killedRounds(rounds: number, args: readonly string[]): Promise<void> {
-	const promised = new Map<string, string>()
-	const lists: Lists = new Map()
+	const written: Written = { singles: new Map(), lists: new Map(), families: new Map() }
+	const { singles, lists, families } = written
 	for (let round = 0; round < rounds; round++) {
 		await launched(args, async (url, kill) => {
-			await assertKept(url, promised, lists)
-			const over = Promise.all([write(url, round, promised), writeLists(url, round, lists)])
+			await assertKept(url, written)
+			const writers = [
+				write(url, round, singles),
+				writeLists(url, round, lists),
+				writeFamilies(url, round, families),
+			]
+			const over = Promise.all(writers)
 			// Awaited below; until then a failure must not count as an unhandled rejection.
 			over.catch(() => {})
 			// By number of confirmed writes, not by time, as a busy machine writes little; others are in flight then.
-			const [singles, steps] = [promised.size + 5 + ((round * 37) % 30), stepsOf(lists) + 3 * WRITERS]
-			await isWritten(() => promised.size >= singles && stepsOf(lists) >= steps, over)
+			const enough = [
+				singles.size + 5 + ((round * 37) % 30),
+				stepsOf(lists) + 3 * WRITERS,
+				confirmedOf(families) + PARENTS,
+			]
+			const counts = () => [singles.size, stepsOf(lists), confirmedOf(families)]
+			await isWritten(() => counts().every((count, at) => count >= (enough[at] ?? 0)), over)
 			await kill()
 			await over
 		})
 	}
-	await launched(args, (url) => assertKept(url, promised, lists))
+	await launched(args, (url) => assertKept(url, written))
 	for (const [step, name] of STEPS.entries())
 		assert.ok([...lists.values()].filter((steps) => steps > step).length >= rounds, `too few lists: ${name}`)
-	assert.ok(promised.size >= rounds * 5, `only ${promised.size} were written in ${rounds} rounds`)
+	assert.ok(singles.size >= rounds * 5, `only ${singles.size} were written in ${rounds} rounds`)
+	assert.ok(confirmedOf(families) >= rounds * PARENTS, `too few with comments: ${confirmedOf(families)}`)
 }
 
 /** Waits for enough confirmed writes; rejects when `over` does. */
@@ -59,6 +83,11 @@ async function isWritten(isEnough: () => boolean, over: Promise<unknown>): Promi
 /** Number of confirmed steps of all lists. */
 function stepsOf(lists: Lists): number {
 	return [...lists.values()].reduce((sum, steps) => sum + steps, 0)
+}
+
+/** Number of confirmed articles with comments. */
+function confirmedOf(families: Families): number {
+	return [...families.values()].filter(Boolean).length
 }
 
 /** Starts the program, and kills it in any case after `use`: otherwise this process and its writers would not exit. */
@@ -121,6 +150,23 @@ async function writeLists(url: string, round: number, lists: Lists): Promise<voi
 	await Promise.all(Array.from({ length: WRITERS }, (_, at) => writer(at)))
 }
 
+/** The same with articles that come with their comments: nested, and by a method's own transaction. */
+async function writeFamilies(url: string, round: number, families: Families): Promise<void> {
+	const writer = async (at: number): Promise<void> => {
+		for (let count = 0; ; count++) {
+			const title = `parent ${round}-${at}-${count}`
+			families.set(title, false)
+			const path = count % 2 === 0 ? 'article' : 'article/transaction'
+			const comments = PLACES.map((place) => ({ text: `${title}.${place}` }))
+			const answer = await ask(`${url}/${path}`, 'POST', { title, comments }).catch(() => undefined)
+			if (answer === undefined) return
+			assert.is(answer.status, 201, answer.text)
+			families.set(title, true)
+		}
+	}
+	await Promise.all(Array.from({ length: PARENTS }, (_, at) => writer(at)))
+}
+
 /** Whether there was an answer before the program was killed. */
 async function isDone(asked: ReturnType<typeof ask>): Promise<boolean> {
 	const answer = await asked.catch(() => undefined)
@@ -128,17 +174,63 @@ async function isDone(asked: ReturnType<typeof ask>): Promise<boolean> {
 	return answer !== undefined
 }
 
-/** Every confirmed record is stored under its id, and none twice; of a list all or none. */
-async function assertKept(url: string, promised: ReadonlyMap<string, string>, lists: Lists): Promise<void> {
-	const { status, body, text } = await ask(`${url}/article?limit=100000`)
-	assert.is(status, 200, text)
-	const records = body.data as readonly { id: number; title: string }[]
-	const ids = new Map(records.map(({ id, title }) => [title, String(id)]))
-	assert.is(ids.size, records.length, 'a title is there twice')
+interface Article {
+	readonly id: number
+	readonly title: string
+}
+
+interface Comment {
+	readonly article: number
+	readonly text: string
+}
+
+/**
+ * All articles and comments of one moment: a database may go on with what a killed program has sent last, and both are read
+ * again until nothing has come between.
+ */
+async function stored(url: string): Promise<{ articles: readonly Article[]; comments: readonly Comment[] }> {
+	const list = async (of: string) => {
+		const { status, body, text } = await ask(`${url}/${of}?limit=100000`)
+		assert.is(status, 200, text)
+		return { text, data: body.data }
+	}
+	for (let before = await list('article'); ; ) {
+		const comments = await list('comment')
+		const after = await list('article')
+		if (after.text === before.text)
+			return { articles: after.data as readonly Article[], comments: comments.data as readonly Comment[] }
+		before = after
+	}
+}
+
+/** Every confirmed record is stored under its id, and none twice; of a list, and of an article with comments, all or none. */
+async function assertKept(url: string, { singles, lists, families }: Written): Promise<void> {
+	const { articles, comments } = await stored(url)
+	const ids = new Map(articles.map(({ id, title }) => [title, String(id)]))
+	assert.is(ids.size, articles.length, 'a title is there twice')
 	assert.equal(
-		[...promised].filter(([title, id]) => ids.get(title) !== id),
+		[...singles].filter(([title, id]) => ids.get(title) !== id),
 		[],
 	)
+	assertLists(ids, lists)
+	const texts = new Map<string, string[]>()
+	for (const { article, text } of comments)
+		texts.set(String(article), [...(texts.get(String(article)) ?? []), text])
+	for (const [title, isConfirmed] of families) {
+		const id = ids.get(title)
+		assert.ok(id !== undefined || !isConfirmed, `${title} is lost`)
+		if (id === undefined) continue
+		assert.equal(
+			texts.get(id)?.toSorted(),
+			PLACES.map((place) => `${title}.${place}`),
+		)
+		texts.delete(id)
+		families.set(title, true)
+	}
+	assert.equal([...texts.values()], [], 'comments without their article')
+}
+
+function assertLists(ids: ReadonlyMap<string, string>, lists: Lists): void {
 	for (const [list, confirmed] of lists) {
 		const found = PLACES.map((place) =>
 			[`${list}.${place}`, `${list}.${place}!`].map((title) => ids.has(title)),
@@ -162,7 +254,8 @@ export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'norm
 		const file = join(folder, 'blog.db')
 		const database = new Libsql(file)
 		database.exec(
-			'pragma journal_mode = wal; create table article (id integer primary key, title text unique)',
+			`pragma journal_mode = wal; create table article (id integer primary key, title text unique);
+			create table article_comment (id integer primary key, text text, article int references article (id))`,
 		)
 		database.close()
 		await killedRounds(rounds, ['sqlite', file, synchronous])
@@ -182,9 +275,29 @@ export async function killedOnPostgres(rounds: number): Promise<void> {
 	const table = `faults_killed_${process.pid}`
 	try {
 		await client.query(`create table ${table} (id serial primary key, title text unique)`)
+		await client.query(
+			`create table ${table}_comment (id serial primary key, text text, article int references ${table} (id))`,
+		)
 		await killedRounds(rounds, ['postgres', table])
 	} finally {
-		await client.query(`drop table ${table}`)
+		await client.query(`drop table if exists ${table}_comment, ${table}`)
 		await client.end()
+	}
+}
+
+/** The same in a table of the existing MariaDB. */
+export async function killedOnMariadb(rounds: number): Promise<void> {
+	const pool = openPool({}, { connectionLimit: 1 })
+	const table = `faults_killed_${process.pid}`
+	const id = 'id int auto_increment primary key'
+	try {
+		await pool.query(`create table ${table} (${id}, title varchar(100) unique)`)
+		await pool.query(
+			`create table ${table}_comment (${id}, text varchar(100), article int, foreign key (article) references ${table} (id))`,
+		)
+		await killedRounds(rounds, ['mariadb', table])
+	} finally {
+		await pool.query(`drop table if exists ${table}_comment, ${table}`)
+		await pool.end()
 	}
 }
