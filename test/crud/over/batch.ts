@@ -2,7 +2,13 @@
  * `POST /things/batch`: a list of operations in one `transaction`, with nested ones, which may be undone at its end. The method
  * of the handlers in `all-things.ts`; `any-batch.ts` makes its bodies.
  */
-import { type CrudHandler, type CrudValues, RestError, transaction } from '../../../lib/index.ts'
+import {
+	type CrudHandler,
+	type CrudValues,
+	RestError,
+	type TotalsRequest,
+	transaction,
+} from '../../../lib/index.ts'
 
 type Values = Record<string, unknown>
 
@@ -39,6 +45,18 @@ interface Within {
 
 class Undone extends Error {}
 
+const TOTALS: Partial<TotalsRequest> = {
+	by: [
+		{ name: 'status', field: 'status' },
+		{ name: 'at', field: 'at', part: 'month' },
+	],
+	totals: [
+		{ op: 'count' },
+		{ op: 'sum', field: 'rank', name: 'rank' },
+		{ op: 'max', field: 'price', name: 'price' },
+	],
+}
+
 /** Runs the body of a request to `view`, and answers with what each operation has returned. */
 export async function runBatch(view: CrudHandler, kept: CrudHandler): Promise<unknown> {
 	const { steps, ends } = view.body as unknown as Batch // made by `any-batch.ts`
@@ -61,16 +79,8 @@ export async function runBatch(view: CrudHandler, kept: CrudHandler): Promise<un
 async function run(within: Within, step: BatchStep): Promise<unknown> {
 	const { made } = within
 	const handler = within[step.by ?? 'own']
-	const idOf = (id: BatchId) => {
-		const [, at] = /^made (\d)$/.exec(String(id)) ?? []
-		return at === undefined ? String(id) : (made[Number(at)] ?? '900000009')
-	}
-	const withParent = ({ parent, ...values }: Values, of?: string): CrudValues => {
-		if (parent === undefined) return values
-		const id = parent === null ? null : idOf(parent as BatchId) // as `any-batch.ts` writes it
-		// InnoDB can't delete a record that refers to itself.
-		return { ...values, parent: id === of ? null : id }
-	}
+	const idOf = (id: BatchId) => idIn(made, id)
+	const withParent = (values: Values, of?: string) => valuesWith(made, values, of)
 	switch (step.does) {
 		case 'create': {
 			const record = await handler.create(withParent(step.values))
@@ -114,21 +124,23 @@ async function run(within: Within, step: BatchStep): Promise<unknown> {
 			const page = await handler.list(handler.listQuery())
 			return [page.value(), page.meta.total]
 		}
-		case 'totals': {
-			const by = [
-				{ name: 'status', field: 'status' },
-				{ name: 'at', field: 'at', part: 'month' },
-			] as const
-			const totals = [
-				{ op: 'count' },
-				{ op: 'sum', field: 'rank', name: 'rank' },
-				{ op: 'max', field: 'price', name: 'price' },
-			] as const
-			return (await handler.totals({ by, totals })).value()
-		}
+		case 'totals':
+			return (await handler.totals(TOTALS)).value()
 		case 'nest':
 			return nested(within, step)
 	}
+}
+
+function idIn(made: readonly string[], id: BatchId): string {
+	const [, at] = /^made (\d)$/.exec(String(id)) ?? []
+	return at === undefined ? String(id) : (made[Number(at)] ?? '900000009')
+}
+
+/** @param of the record that is changed: InnoDB can't delete one that refers to itself */
+function valuesWith(made: readonly string[], { parent, ...values }: Values, of?: string): CrudValues {
+	if (parent === undefined) return values
+	const id = parent === null ? null : idIn(made, parent as BatchId) // as `any-batch.ts` writes it
+	return { ...values, parent: id === of ? null : id }
 }
 
 /** A transaction within the transaction, whose failure isn't that of the outer one. */
