@@ -34,10 +34,23 @@ export function wholeId({ keys, idOf }: CrudPlan, id: string, { fixed, terms }: 
 
 /** The segment of a record's URL. What all of these scopes fix of a key of several fields is left out. */
 export function idSegment({ keys }: CrudPlan, id: string, scopes: readonly Scope[]): string {
-	const isFree = (name = '') => !scopes.every(({ fixed }) => fixed.has(name))
-	const free = id.split(',').filter((_, at) => isFree(keys[at]?.field.name))
+	const free = freePart(keys, id, ({ field }) => !scopes.every(({ fixed }) => fixed.has(field.name)))
 	// Clients resolve dot segments.
-	return /^\.{0,2}$/.test(free.join()) ? id : free.join()
+	return /^\.{0,2}$/.test(free) ? id : free
+}
+
+/** An id in a body: of a key with hidden fields, only what the scope doesn't fix. */
+export function shownId({ keys, isKeyVisible }: CrudPlan, id: string, { fixed }: Scope): string {
+	return isKeyVisible ? id : freePart(keys, id, ({ field }) => !fixed.has(field.name))
+}
+
+function freePart(
+	keys: CrudPlan['keys'],
+	id: string,
+	isFree: (key: CrudPlan['keys'][number]) => boolean,
+): string {
+	const values = id.split(',')
+	return values.filter((_, at) => keys[at] !== undefined && isFree(keys[at])).join()
 }
 
 /**

@@ -1,6 +1,8 @@
 /** A hidden key is in no list and in no cursor, as clients can decode cursors. */
+import Database from 'libsql'
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { refusalOf } from './articles.ts'
@@ -73,5 +75,23 @@ describe('crud: a hidden key', (test) => {
 
 	test('a count has the same meta fields as a full page', async () => {
 		assert.match(await keys().said('/t?limit=0'), /"offset":0,"next":null,"total":5}/)
+	})
+
+	test('is in no answer of deletions by condition: only what the scope does not fix of it', async () => {
+		const database = new Database(':memory:')
+		database.exec(`pragma foreign_keys = on;
+			create table doc (tenant text, name text, primary key (tenant, name));
+			create table part (id integer primary key, tenant text, name text, foreign key (tenant, name) references doc);
+			insert into doc values ('MARKER', 'used'), ('MARKER', '.'), ('MARKER', 'free');
+			insert into part values (1, 'MARKER', 'used')`)
+		class Docs extends CrudHandler {
+			override scope() {
+				return { tenant: 'MARKER' }
+			}
+		}
+		const model = await SqliteModel.open(database, 'doc', { key: ['tenant', 'name'] })
+		const { said } = asking({ doc: new Docs(model, { visible: ['name'], allow: ['removeMany'] }) })
+		assert.match(await said('DELETE /doc?name=used'), /^409 .*"error":"used: Other records refer to this one"/)
+		assert.is(await said('DELETE /doc?name[in]=free,.'), '200 {"success":true,"data":[".","free"]}')
 	})
 })

@@ -13,7 +13,7 @@ import { allOf } from '../filter-comparison.ts'
 import type { CrudQuery } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { modelOf, translateModelErrors, withNeeded } from '../reads.ts'
-import { idSegment, namingKeys } from '../record-id.ts'
+import { idSegment, namingKeys, shownId } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
 import { isRelated, related } from '../relations/related.ts'
 import { resolveScope } from '../resolve-scope.ts'
@@ -45,8 +45,7 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 		? translateModelErrors(view, 'removeMany', () => view.removeMany(where))
 		: removeMatching(view, query, scope))
 	if (!Array.isArray(ids)) return ids
-	const shown = (id: string) => (plan.isKeyVisible ? id : idSegment(plan, id, [scope]))
-	return new RawJson(`[${ids.map((id) => idJson(plan, shown(String(id)))).join()}]`)
+	return new RawJson(`[${ids.map((id) => idJson(plan, shownId(plan, String(id), scope))).join()}]`)
 }
 
 /** Whether a condition is true, or false, for all records, because it compares nothing: `{ or: [{}, …] }`, `{ nin: [] }`. */
@@ -137,7 +136,7 @@ async function removeOne(view: CrudView, scope: Scope, id: string): Promise<bool
 		return true
 	} catch (error) {
 		if (isRestError(error) && error.code === 'not_found') return false
-		throw placedById(error, id)
+		throw placedById(error, shownId(plan, id, scope))
 	}
 }
 
