@@ -4,18 +4,14 @@ import { ModelError } from '../model-error.ts'
 import type { Plan } from './plan.ts'
 import type { Runner } from './runner.ts'
 import type { Subject } from './subject.ts'
-import { isVersion, presenceStatement } from './writes.ts'
-
-/** How often a change is tried again whose record was deleted and restored meanwhile. */
-const MAX_AGAIN = 10
+import { isVersion, lockStatement, presenceStatement } from './writes.ts'
 
 /**
  * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
  * of the database skipped the change without an error (see `skipsSilently`).
  *
- * @param again tries it again: without triggers and policies, the record has come back after the change has missed it
- * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`; `busy` if others delete and
- * restore the record all the time
+ * @param change tries it again on the locked record: it may have come back after the change has missed it
+ * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
  */
 export async function whyAbsent(
 	runner: Runner,
@@ -23,19 +19,25 @@ export async function whyAbsent(
 	id: string,
 	plan: Plan,
 	guard: Guard,
-	again?: () => Promise<Found | undefined>,
+	change?: (runner: Runner) => Promise<Found | undefined>,
 ): Promise<Found | Absent> {
 	const { hasTriggers, hasPolicies = false } = subject.table
-	for (let attempt = 0; attempt < MAX_AGAIN; attempt++) {
-		const why = await reasonOf(runner, subject, id, plan, guard)
-		if (why !== undefined) return why
-		// A session is there for policies, so most likely it was one.
-		if (runner.session !== undefined) throw new ModelError('forbidden')
-		if (again === undefined || hasPolicies || hasTriggers !== false) throw new ModelError('refused')
-		const found = await again()
-		if (found !== undefined) return found
+	const why = await reasonOf(runner, subject, id, plan, guard)
+	if (why !== undefined) return why
+	// A session is there for policies, so most likely it was one.
+	if (runner.session !== undefined) throw new ModelError('forbidden')
+	if (change === undefined || hasPolicies || hasTriggers !== false) throw new ModelError('refused')
+	const again = async (inner: Runner): Promise<Found | Absent> => {
+		const { rows } = await inner.run(lockStatement(subject, id, plan, { ...guard, version: undefined }))
+		const [row] = rows
+		if (row === undefined) return 'missing'
+		const { version } = plan.selectedRow.found(row)
+		if (guard.version !== undefined && !isVersion(version, guard.version)) return 'stale'
+		const changed = await change(inner)
+		if (changed === undefined) throw new ModelError('refused')
+		return changed
 	}
-	throw new ModelError('busy')
+	return runner.isInTransaction ? again(runner) : runner.transaction(again)
 }
 
 /** `undefined` if the record is there as the change needs it. */

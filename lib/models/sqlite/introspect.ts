@@ -86,7 +86,9 @@ const INSTEAD = /\binstead\s+of\s+(insert|update|delete)\b(?!\s+of\b)/i
 
 /** The SQL of the triggers of a table or view. */
 function triggersOf(query: Query, { schema, name }: Listing): readonly string[] {
-	const text = `select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'trigger' and lower(tbl_name) = lower(?)`
+	// A temporary trigger may be on a table of any schema.
+	const all = [schema, 'temp'].map((one) => `select * from ${ansiQuoted(one)}.sqlite_schema`).join(' union ')
+	const text = `select sql from (${all}) where type = 'trigger' and lower(tbl_name) = lower(?)`
 	return query(text, name).map(([sql]) => String(sql))
 }
 

@@ -75,6 +75,18 @@ for (const driver of sqliteDrivers) {
 			},
 		)
 
+		on('rows skipped by a temporary trigger, or by one that is new, are refused', async (database) => {
+			database.exec(`
+				create table t (id integer primary key, n int);
+				create temp trigger skips before insert on main.t when new.n < 0 begin select raise(ignore); end;`)
+			const model = await SqliteModel.open(database, 't')
+			assert.equal(await failure(model.createMany([{ n: 1 }, { n: -1 }], ID)), ['refused', []])
+			await model.create({ id: 1, n: 1 }, ID)
+			database.exec('create trigger keeps before update on t begin select raise(ignore); end')
+			assert.equal(await failure(model.update('1', { n: 2 }, ID, NO_GUARD)), ['refused', []])
+			assert.is(await model.count(undefined), 1)
+		})
+
 		for (const [what, values, kind, fields] of refusals) {
 			on(`${what} is refused as ${kind}`, async (database) => {
 				const article = await SqliteModel.open(database, 'article')
