@@ -145,6 +145,7 @@ async function recorded<T extends Found | Absent>(
 	const into = within.of(model)
 	const { selection } = audit
 	const lock = into.lock?.bind(into) ?? into.read.bind(into)
+	const written = (id: string) => into.readWritten?.(id, selection) ?? into.read(id, selection, undefined)
 	const before = change.before === undefined ? undefined : await lock(change.before, selection, change.where)
 	if (change.before !== undefined && before === undefined) {
 		// It isn't there, or doesn't match; if it comes back meanwhile, it must not be changed without its values before.
@@ -156,8 +157,7 @@ async function recorded<T extends Found | Absent>(
 	const record: Found & { readonly id?: string } = result // T may be a Created
 	const id = record.id ?? change.after ?? change.before ?? ''
 	const isGone = change.operation === 'remove'
-	// By a lock: a snapshot may be older than a change that this one has found.
-	const after = isGone ? undefined : await lock(id, selection, undefined)
+	const after = isGone ? undefined : await written(id)
 	const values: Values = {
 		who,
 		at: audit.model.setsNow === true ? NOW : new Date(timeOfDay()).toISOString(),

@@ -281,10 +281,12 @@ export interface Model {
 	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
 	/**
-	 * As `read`; within a transaction, the record can't be changed by others until its end. @default `read`, for stores whose
-	 * transactions exclude each other
+	 * As `read`; within a transaction, the record can't be changed by others until its end, unless this user can't update it
+	 * either. @default `read`, for stores whose transactions exclude each other
 	 */
 	lock?(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
+	/** A record that this transaction has written. @default `read`, if that isn't of the transaction's beginning */
+	readWritten?(id: string, selection: Selection): Promise<Found | undefined>
 	/** Creates a record; a field without a value gets its default, or null. */
 	create(values: Values, selection: Selection): Promise<Created>
 	/** `changes` has at least one field. */

@@ -699,6 +699,52 @@ if (here.includes('pg'))
 				}
 			}))
 
+		test('an audit refuses what policies refuse, and records what they allow', () =>
+			undone(async () => {
+				await pool.query(`create table changes (id int primary key generated always as identity, who text,
+					at timestamptz not null, operation text not null, record text not null, before jsonb, after jsonb);
+					create table entries (id int primary key generated always as identity, slug text unique, n int);
+					alter table entries enable row level security;
+					create policy reads on entries for select using (true);
+					create policy adds on entries for insert with check (true);
+					create policy drafts on entries for update using (n = 0) with check (true);
+					create policy removes on entries for delete using (n = 9);
+					insert into entries (slug, n) values ('final', 1), ('gone', 9), ('draft', 0);
+					grant select, insert, update, delete on entries to ${WEB};
+					grant insert, select on changes to ${WEB}`)
+				try {
+					const [changes, entries] = [
+						await PostgresModel.open(pool, 'changes'),
+						await PostgresModel.open(pool, 'entries'),
+					]
+					const options: CrudOptions = {
+						visible: 'all',
+						creatable: ['slug', 'n'],
+						updatable: ['n'],
+						upsertOn: ['slug'],
+						allow: ['create', 'update', 'remove', 'removeMany', 'upsert'],
+						audit: changes,
+					}
+					const { said } = served({ entry: new Guarded(entries, options) })
+					const upserted = (slug: string, n: number) => said('PUT /entry?on=slug', by('bob', { slug, n }))
+					assert.match(await said('PATCH /entry/1', by('bob', { n: 2 })), /^403 /)
+					assert.match(await said('DELETE /entry/1', by('bob')), /^403 /)
+					assert.match(await said('DELETE /entry?slug=final', by('bob')), /^403 /)
+					assert.match(await upserted('final', 3), /^403 /)
+					assert.match(await said('DELETE /entry?slug=gone', by('bob')), /^200 .*\[2\]/)
+					assert.match(await said('PATCH /entry/3', by('bob', { n: 4 })), /^200 /)
+					assert.match(await upserted('new', 5), /^20[01] /)
+					const { rows } = await pool.query('select operation, before, after from changes order by id')
+					assert.equal(rows, [
+						{ operation: 'remove', before: { id: 2, slug: 'gone', n: 9 }, after: null },
+						{ operation: 'update', before: { n: 0 }, after: { n: 4 } },
+						{ operation: 'upsert', before: null, after: { id: rows[2]?.after.id, slug: 'new', n: 5 } },
+					])
+				} finally {
+					await pool.query('drop table changes, entries')
+				}
+			}))
+
 		test('a model in a session joins no transaction of another one', async () => {
 			const [todos, labels] = [model('todos'), model('labels')]
 			const bob = sessionOf({ id: 'bob', sub: BOB, tenant: 'garden' })

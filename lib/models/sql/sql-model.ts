@@ -111,9 +111,17 @@ export class SqlModel implements Model {
 
 	async lock(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const plan = this.#live.plans.of(selection)
-		const { rows } = await this.#runner.run(lockStatement(this.#subject, id, plan, { ...UNGUARDED, where }))
-		const [row] = rows
-		return row === undefined ? undefined : plan.selectedRow.found(row)
+		const lock = () => this.#lockedRow(id, plan, { ...UNGUARDED, where }, this.#runner)
+		const found = await lock()
+		if (found !== undefined || !(this.#runner.session !== undefined || this.#subject.table.hasPolicies))
+			return found
+		// The policies of updates hold for locks, too: what they keep from it is only read.
+		const unlocked = await this.read(id, selection, where)
+		return unlocked && ((await lock()) ?? unlocked)
+	}
+
+	readWritten(id: string, selection: Selection): Promise<Found | undefined> {
+		return this.#written(id, this.#live.plans.of(selection), this.#runner)
 	}
 
 	async create(values: Values, selection: Selection): Promise<Created> {
@@ -230,10 +238,7 @@ export class SqlModel implements Model {
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
 			const isLocked = this.#locksFirst(guard)
-			if (isLocked) {
-				const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
-				if (rows.length === 0) return undefined
-			}
+			if (isLocked && (await this.#lockedRow(id, plan, guard, runner)) === undefined) return undefined
 			const { affected } = await runner.run(
 				updateStatement(this.#subject, id, changes, plan, isLocked ? UNGUARDED : guard),
 			)
@@ -252,17 +257,21 @@ export class SqlModel implements Model {
 	async #written(id: string, plan: Plan, runner: Runner): Promise<Found | undefined> {
 		if (!this.#runner.isInTransaction || this.#subject.dialect.readsSnapshots !== true)
 			return new Reads(this.#live, () => plan, runner).alone(id, undefined)
-		const { rows } = await runner.run(lockStatement(this.#subject, id, plan, UNGUARDED))
+		return this.#lockedRow(id, plan, UNGUARDED, runner)
+	}
+
+	async #lockedRow(id: string, plan: Plan, guard: Guard, runner: Runner): Promise<Found | undefined> {
+		const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
 		return rows[0] && plan.selectedRow.found(rows[0])
 	}
 
 	/** What a statement returns of the record that it changes. */
 	async #changed(write: () => Statement, id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
-		const change = async (): Promise<Found | undefined> => {
-			const { rows } = await this.#runner.run(write())
+		const change = async (runner: Runner): Promise<Found | undefined> => {
+			const { rows } = await runner.run(write())
 			return rows[0] && plan.returnedRow.found(rows[0])
 		}
-		return (await change()) ?? whyAbsent(this.#runner, this.#subject, id, plan, guard, change)
+		return (await change(this.#runner)) ?? whyAbsent(this.#runner, this.#subject, id, plan, guard, change)
 	}
 
 	/** Whether the record is locked before a change, because the change itself can't check the condition. */
@@ -277,11 +286,9 @@ export class SqlModel implements Model {
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
-			const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
-			const [row] = rows
-			if (row === undefined) return undefined
-			await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
-			return plan.selectedRow.found(row)
+			const found = await this.#lockedRow(id, plan, guard, runner)
+			if (found !== undefined) await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
+			return found
 		})
 		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}

@@ -43,7 +43,12 @@ export async function desksHere(): Promise<readonly DeskKind[]> {
 	]
 	for (const { name, open } of sqliteDrivers) {
 		if (open !== undefined)
-			kinds.push({ name, isPooled: false, isKilled: false, open: (_, seconds) => inSqlite(opened(open), seconds) })
+			kinds.push({
+				name,
+				isPooled: false,
+				isKilled: false,
+				open: (_, seconds) => inSqlite(opened(open), seconds),
+			})
 	}
 	for (const name of await driversHere()) {
 		const isPooled = name !== 'PGlite'
