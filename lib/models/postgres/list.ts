@@ -73,7 +73,10 @@ export class Lists {
 		if (isCached && cached === undefined) texts.cache.keep(key, sql.text)
 	}
 
-	/** Lists that together have at most `maxBytes`: what is beyond isn't sent. */
+	/**
+	 * Lists that together have at most `maxBytes`, with the records behind their pages: what is beyond isn't sent, and is read
+	 * alone, as it may fit.
+	 */
 	writeEach(sql: Sql, parts: ListParts, wheres: readonly NonNullable<ListParts['where']>[]): void {
 		const lists = wheres.map((where, at) => {
 			const list = new Sql(sql.dialect, sql.values)
@@ -83,7 +86,7 @@ export class Lists {
 		const total = parts.total ? ', t' : ''
 		const max = wholeBytes(parts.maxBytes)
 		const fits = `coalesce(sum(octet_length(u.j)) over (rows unbounded preceding), 0) <= ${max}`
-		sql.add(`select case when ${fits} then u.j end, u.n, u.k, case when ${fits} then u.w else ${max} + 1 end`)
+		sql.add(`select case when ${fits} then u.j end, u.n, u.k, case when ${fits} then u.w else ${APART} end`)
 		sql.add(`${total}, u.i from (${lists.join(' union all ')}) u (j, n, k, w${total}, i)`)
 	}
 
@@ -175,6 +178,9 @@ function listText(
 	return `select case when ${isSmall} then w.j end, w.n, ${cursorOf(order, maxBytes)}, ${without}${count} from (${all}) w`
 }
 
+/** In place of a list's size: it isn't in the result, and must be read alone. */
+const APART = -1
+
 /** The last record's sort values as JSON; null if one of variable length alone is larger than `maxBytes`. */
 function cursorOf(order: ListParts['order'], maxBytes: Bytes): string {
 	const keys = order.map(({ column }, at) => cursorValue(column, `w.k${at}`)).join(', ')
@@ -205,6 +211,7 @@ export function readList({ rows }: Rows, parts: ListParts, dialect: Dialect): Li
 	const [json, count, next, without, all] = rows[0] ?? []
 	const hasBeyond = Number(count) > limit
 	if (json === null && Number(count) > 0) {
+		if (Number(without) === APART) return undefined
 		if (hasBeyond && (limit === 0 || Number(without) <= maxBytes)) return undefined
 		throw new ModelError('too_large')
 	}

@@ -1,4 +1,5 @@
 /** `Lists`: pages of a table's records, for one query or for several conditions at once, and counts. Called by `sql-model.ts`. */
+import type { Bytes } from '../../base/time.ts'
 import type { Condition, Listed, ListQuery } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError, refuseLarger } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
@@ -36,13 +37,8 @@ export class Lists {
 		})
 		const listed: Listed[] = []
 		let left = parts.maxBytes
-		for (const group of statementsOf(wheres, this.#subject)) {
-			for (const page of await this.#together({ ...parts, maxBytes: left }, group)) {
-				refuseLarger(page.json, left, page.next)
-				left -= Buffer.byteLength(page.json) + Buffer.byteLength(page.next ?? '')
-				listed.push(page)
-			}
-		}
+		for (const group of statementsOf(wheres, this.#subject))
+			left = await this.#together({ ...parts, maxBytes: left }, group, listed)
 		return listed
 	}
 
@@ -91,8 +87,8 @@ export class Lists {
 		return dialect.listed(rows, parts)
 	}
 
-	/** The pages of one statement. */
-	async #together(parts: ListParts, wheres: readonly Write[]): Promise<Listed[]> {
+	/** Adds the pages of one statement; returns how many bytes are left. */
+	async #together(parts: ListParts, wheres: readonly Write[], listed: Listed[]): Promise<Bytes> {
 		const { dialect } = this.#subject
 		const sql = new Sql(dialect)
 		if (dialect.listEach === undefined) writeUnion(sql, parts, wheres)
@@ -100,12 +96,16 @@ export class Lists {
 		const { rows } = await this.#runner.run(sql.statement(false))
 		const groups = wheres.map((): (readonly unknown[])[] => [])
 		for (const row of rows) groups[Number(row.at(-1))]?.push(row.slice(0, -1))
-		const pages: Listed[] = []
+		let left = parts.maxBytes
 		for (const [at, where] of wheres.entries()) {
-			const page = dialect.listed({ rows: groups[at] ?? [], affected: 0 }, parts)
-			pages.push(page ?? (await this.#alone({ ...parts, where })))
+			const page =
+				dialect.listed({ rows: groups[at] ?? [], affected: 0 }, parts) ??
+				(await this.#alone({ ...parts, where, maxBytes: left }))
+			refuseLarger(page.json, left, page.next)
+			left -= Buffer.byteLength(page.json) + Buffer.byteLength(page.next ?? '')
+			listed.push(page)
 		}
-		return pages
+		return left
 	}
 
 	get #subject(): Subject {

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
-import type { Model, Value } from '../../../lib/models/model.ts'
+import type { Condition, Model, Value } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -157,12 +157,12 @@ if (names.includes('pg'))
 				const model = await PostgresModel.open(pool, table)
 				const selection = { fields: ['id', 't'], names: ['id', 't'], version: undefined }
 				const order = [{ field: 'id', descending: false }]
+				const asked = {
+					...{ selection, order, limit: 1, offset: 0, after: undefined, where: undefined, total: true },
+				}
 				const ask = (count: number, maxBytes: number) =>
 					model.listEach?.(
-						{
-							...{ selection, order, limit: 1, offset: 0, after: undefined, where: undefined, total: true },
-							maxBytes,
-						},
+						{ ...asked, maxBytes },
 						Array.from({ length: count }, (_, at) => ({ op: 'eq', field: 'id', value: at + 1 })),
 					)
 				const client = await pool.connect()
@@ -176,6 +176,18 @@ if (names.includes('pg'))
 				const error = await ask(40, 2_000_000)?.catch((thrown: unknown) => thrown)
 				assert.is(error instanceof ModelError && error.kind, 'too_large')
 				assert.ok(stream.bytesRead - before < 3_000_000, `${stream.bytesRead - before} bytes`)
+				// With records behind the pages, which aren't sent, and don't count.
+				const behind = (value: number): Condition => ({ op: 'gte', field: 'id', value })
+				const [first, atAll] = [stream.bytesRead, { ...asked, maxBytes: 2_000_000 }]
+				const pages = await model.listEach?.(atAll, [behind(1), behind(2)])
+				assert.equal(
+					pages?.map(({ json }) => json.length),
+					[640_017, 640_017],
+				)
+				const many = [1, 2, 3, 4, 5, 6, 7, 8].map(behind)
+				const refused = await model.listEach?.(atAll, many).catch((thrown: unknown) => thrown)
+				assert.is(refused instanceof ModelError && refused.kind, 'too_large')
+				assert.ok(stream.bytesRead - first < 6_000_000, `${stream.bytesRead - first} bytes`)
 			} finally {
 				await pool.query(`drop table if exists ${table}`)
 				await pool.end()
