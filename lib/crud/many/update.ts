@@ -81,10 +81,15 @@ function keyIn({ keys }: CrudPlan, naming: CrudPlan['keys'], record: Given): unk
 		const value = record[name] ?? null
 		if (value === null) throw invalid([{ field: name, code: 'required', message: 'is required' }])
 		// Neither has a text for a URL: JSON can contain a `toString` that isn't a function.
-		if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)))
+		if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)) || isRounded(value))
 			throw invalid([{ field: name, code: 'id', message: 'must be a valid id' }])
 	}
 	return keys.length === 1 ? record[keys[0]?.name ?? ''] : given.map(({ name }) => record[name])
+}
+
+/** Whether it is a number that JSON.parse() may have rounded: it could name another record. Such a key is sent as a text. */
+function isRounded(value: unknown): boolean {
+	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
 }
 
 /** @throws RestError `invalid` for what isn't a whole number */
@@ -92,7 +97,7 @@ function versionIn({ version, visible }: CrudPlan, record: Given): string | unde
 	const given = version === undefined || !visible.has(version.name) ? undefined : record[version.name]
 	if (given === undefined || version === undefined) return undefined
 	const text = typeof given === 'number' || typeof given === 'string' ? String(given) : ''
-	if (/^-?\d{1,19}$/.test(text)) return text
+	if (/^-?\d{1,19}$/.test(text) && !isRounded(given)) return text
 	throw invalid([{ field: version.name, code: 'integer', message: 'must be the version of the record' }])
 }
 

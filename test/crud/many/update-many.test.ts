@@ -246,6 +246,34 @@ for (const name of await storesHere()) {
 	})
 }
 
+describe('updateMany with a key of many digits', (test) => {
+	test('refuses a number that JSON rounds, which could name another record, and takes a text', async () => {
+		const first = 9_007_199_254_740_992n
+		const model = new MemoryModel('slot', {
+			key: 'id',
+			fields: { id: 'bigint', note: 'text', version: 'bigint' },
+			rows: [first, first + 1n].map((id) => ({ id, note: 'old', version: first + 1n })),
+		})
+		const options = { visible: 'all', updatable: ['note'], version: 'version' } as const
+		const { ask } = asking({ api: new CrudHandler(model, { ...options, allow: ['list', 'updateMany'] }) })
+		const headers = { 'Content-Type': 'application/json' }
+		const patched = (body: string) => ask('PATCH /api', { headers, body })
+		for (const [body, place] of [
+			['[{"id":9007199254740993,"note":"new"}]', '0.id id'],
+			['[{"id":"9007199254740993","version":9007199254740993,"note":"new"}]', '0.version integer'],
+		] as const) {
+			const reply = await patched(body)
+			const { details } = reply.json() as Problem
+			const places = details.map(({ field, code }) => `${field} ${code}`)
+			assert.equal([reply.status, places], [422, [place]])
+		}
+		const both = '[{"id":"9007199254740993","version":"9007199254740993","note":"new"}]'
+		assert.is((await patched(both)).status, 200)
+		const notes = (await ask('/api?fields=note')).json() as { data: unknown }
+		assert.equal(notes.data, [{ note: 'old' }, { note: 'new' }])
+	})
+})
+
 describe('updateMany with a key of several fields', (test) => {
 	test('refuses a value that no URL can have, with its place', async () => {
 		const fields = { hall: 'text', seat: 'integer', note: 'text' } as const
