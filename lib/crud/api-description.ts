@@ -49,13 +49,25 @@ export function crudShape(
 	return { ...common, body: bodyOf(facts, validator, operation) }
 }
 
-/** A list of records with their keys. */
+/** A list of records with their keys, and with the versions that they must have. */
 function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
-	const names = plan.keys.map(({ name }) => name)
+	const { version, visible, maxBatch } = plan
+	// Of a key of several fields, the scope fixes the hidden ones.
+	const keys = plan.keys.filter(({ name }) => visible.has(name))
+	const matched = [...keys, ...(version === undefined || !visible.has(version.name) ? [] : [version])]
 	const { properties, required = [] } = one.schema as { properties: object; required?: readonly string[] }
-	const keys = Object.fromEntries(plan.keys.map(({ name, field }) => [name, inputSchema(field)]))
-	const items = { ...one.schema, properties: { ...properties, ...keys }, required: [...names, ...required] }
-	return { ...one, schema: { type: 'array', items, maxItems: plan.maxBatch } }
+	const items = {
+		...one.schema,
+		// Not the schema of a single change, which has another title.
+		title: `${titleOf(plan)}UpdateMany`,
+		properties: {
+			...properties,
+			...Object.fromEntries(matched.map(({ name, field }) => [name, inputSchema(field)])),
+		},
+		required: [...keys.map(({ name }) => name), ...required],
+	}
+	const schema = { type: 'array', items, maxItems: maxBatch } as const
+	return { ...one, schema, matched: matched.map(({ name }) => name) }
 }
 
 /** One record or a list, of the fields that an upsert writes. */

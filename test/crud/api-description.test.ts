@@ -272,6 +272,51 @@ describe('the request body of a write', (test) => {
 		})
 	}
 
+	test('of changes to several records has the key and the version of each, with a title of its own', () => {
+		const allow = ['list', 'update', 'updateMany'] as const
+		const visible = ['id', 'title', 'version'] as const
+		const { schema, matched } = bodyOf('updateMany', {
+			allow,
+			visible,
+			updatable: ['title'],
+			version: 'version',
+		})
+		assert.equal(matched, ['id', 'version'])
+		assert.equal(schema, {
+			type: 'array',
+			items: {
+				title: 'BlogArticleUpdateMany',
+				type: 'object',
+				properties: {
+					title: { type: 'string', maxLength: 5 },
+					id: { type: 'integer' },
+					version: { type: 'integer' },
+				},
+				required: ['id'],
+				additionalProperties: false,
+			},
+			maxItems: 100,
+		})
+		assert.is(bodyOf('update', { allow }).schema.title, 'BlogArticleUpdate')
+		assert.is(bodyOf('update', { allow }).matched, undefined)
+		assert.equal(bodyOf('updateMany', { allow, version: 'version' }).matched, ['id'])
+	})
+
+	test('of changes to several records leaves out the hidden part of a key, which the scope fixes', () => {
+		class Own extends CrudHandler {
+			override scope() {
+				return { owner: 'ada' }
+			}
+		}
+		const fields = { owner: 'text', number: 'integer', note: 'text' } as const
+		const over = new MemoryModel('line', { key: ['owner', 'number'], fields })
+		const options = { visible: ['number', 'note'], updatable: ['note'], allow: ['updateMany'] } as const
+		const { body } = crudShape(new Own(over, options)[FACTS], undefined, 'updateMany')
+		assert.equal(body?.matched, ['number'])
+		assert.equal(body?.schema.items?.required, ['number'])
+		assert.not.match(JSON.stringify(body), 'owner')
+	})
+
 	test('has defaults for a new record, and omits none for a change', () => {
 		const rules = { title: ['string', { default: 'new' }] } as const
 		assert.equal(shapeOf('create', { rules }).body?.schema.required, undefined)

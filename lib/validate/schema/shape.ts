@@ -22,6 +22,8 @@ export interface BodyShape {
 	readonly required: boolean
 	/** Accepted media types. */
 	readonly types: readonly string[]
+	/** In a list of changes, the fields that aren't changed: those that name a record, and the version that it must have. */
+	readonly matched?: readonly string[] | undefined
 }
 
 /** A successful response. `schema` describes the value, which is `data` in the envelope. */
