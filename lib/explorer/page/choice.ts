@@ -3,10 +3,9 @@ import type { ChoiceData, RelationData } from '../page-data.ts'
 import type { App } from './app.ts'
 import { ask } from './content.ts'
 import { el } from './dom.ts'
-import { plainText } from './fields.ts'
 import { isList, isRecord } from './json-value.ts'
 import { asking, keyFields } from './list-query.ts'
-import { nameFields, nameOf, type Row } from './related-names.ts'
+import { keyText, nameFields, nameOf, type Row } from './related-names.ts'
 
 /** How long no key is pressed before the list is asked. */
 const PAUSE = 200
@@ -148,6 +147,5 @@ class Popup {
 }
 
 function keyOf({ by, path }: ChoiceParts['relation'], record: Row): string {
-	const fields = by.length > 0 ? by.map(([, other]) => other) : keyFields(path)
-	return fields.map((field) => plainText(record.get(field) ?? '')).join()
+	return keyText(record, by.length > 0 ? by.map(([, other]) => other) : keyFields(path))
 }

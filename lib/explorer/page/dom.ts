@@ -31,6 +31,12 @@ export function button(
 	return element
 }
 
+export function checkbox(isChecked: boolean, attributes: Attributes = {}): HTMLInputElement {
+	const box = el('input', { type: 'checkbox', ...attributes })
+	box.checked = isChecked
+	return box
+}
+
 /** A form's submit listener, in place of the browser's own submission. */
 export function onSubmit<Form extends HTMLFormElement>(form: Form, act: () => void): Form {
 	form.addEventListener('submit', (event) => {

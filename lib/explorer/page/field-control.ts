@@ -1,5 +1,5 @@
 /** The form control of one field, with its value as JSON and its draft. */
-import { el, option, requiredMark } from './dom.ts'
+import { checkbox, el, option, requiredMark } from './dom.ts'
 import { controlText, type FieldSpec, jsonOf } from './fields.ts'
 import { type JsonValue, textOf } from './json-value.ts'
 
@@ -145,12 +145,6 @@ function inputFor(spec: FieldSpec, value: JsonValue | undefined): Input {
 function filled<T extends HTMLInputElement | HTMLTextAreaElement>(control: T, text: string): T {
 	control.value = text
 	return control
-}
-
-function checkbox(isChecked: boolean): HTMLInputElement {
-	const box = el('input', { type: 'checkbox' })
-	box.checked = isChecked
-	return box
 }
 
 function isCheckbox(input: Input): input is HTMLInputElement {

@@ -2,7 +2,7 @@
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import type { OperationData } from '../page-data.ts'
 import type { App } from './app.ts'
-import { el, labelled, onSubmit, option, requiredMark } from './dom.ts'
+import { checkbox, el, labelled, onSubmit, option, requiredMark } from './dom.ts'
 import { pathOf } from './path.ts'
 
 interface ParameterControl {
@@ -64,8 +64,7 @@ function checkboxes(
 	// Names that aren't known stay, so that the server's answer says what is wrong with them.
 	const chosen = new Set(value === '' ? [] : value.split(','))
 	const boxes = [...new Set([...names, ...chosen])].map((one) => {
-		const box = el('input', { type: 'checkbox' })
-		box.checked = chosen.has(one)
+		const box = checkbox(chosen.has(one))
 		box.addEventListener('change', () => {
 			if (box.checked) chosen.add(one)
 			else chosen.delete(one)

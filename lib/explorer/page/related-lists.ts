@@ -9,7 +9,7 @@ import { plainText } from './fields.ts'
 import { isList, isRecord, type JsonValue } from './json-value.ts'
 import { asking, nextIn, parameterOf, recordUrl } from './list-query.ts'
 import { segmentOf } from './path.ts'
-import { nameOf, RelatedNames, type Row } from './related-names.ts'
+import { keyText, nameOf, RelatedNames, type Row } from './related-names.ts'
 import { send } from './submit.ts'
 import { tableOf } from './table.ts'
 
@@ -255,10 +255,6 @@ class RelatedList {
 		await this.load()
 		return true
 	}
-}
-
-function keyText(row: Row, key: readonly string[]): string {
-	return key.map((field) => plainText(row.get(field) ?? '')).join()
 }
 
 /** `6–10 of 12`; `2 records` for all of them. */

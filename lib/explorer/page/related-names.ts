@@ -179,6 +179,11 @@ export function nameOf(
 	return typeof name === 'string' && name.trim() !== '' ? name.slice(0, MAX_LENGTH) : undefined
 }
 
+/** The values of a key as one text. */
+export function keyText(record: Row, fields: readonly string[]): string {
+	return fields.map((field) => plainText(record.get(field) ?? '')).join()
+}
+
 function maybeLink(url: string | undefined, text: string): HTMLElement {
 	return url === undefined
 		? el('span', { class: 'clip' }, text)
@@ -191,12 +196,9 @@ function includedCell(relation: RelationData, value: JsonValue): HTMLElement | u
 	const meta = isRecord(value) ? value.get('meta') : undefined
 	const hasMore = records.length > MAX_NAMED || (isRecord(meta) && (meta.get('next') ?? null) !== null)
 	const names = records.slice(0, MAX_NAMED).map((record) => {
-		const key = keyFields(relation.path).map((field) => plainText(record.get(field) ?? ''))
+		const key = keyText(record, keyFields(relation.path))
 		const first = [...record.values()][0] ?? ''
-		return maybeLink(
-			recordUrl(relation.path, record),
-			nameOf(relation, record) ?? (key.join() || plainText(first)),
-		)
+		return maybeLink(recordUrl(relation.path, record), nameOf(relation, record) ?? (key || plainText(first)))
 	})
 	return el('span', { class: 'related' }, ...names, hasMore && '…')
 }
