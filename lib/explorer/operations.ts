@@ -75,6 +75,7 @@ function operationData(
 		isAllowed,
 		query: isShown ? (query ?? []) : [],
 		body: isShown ? body?.schema : undefined,
+		matched: isShown ? body?.matched : undefined,
 		isStreaming: isShown && action.streaming !== undefined,
 		isPage: isShown && answer?.isPage === true,
 		isTotals: isShown && action.name === 'totals',

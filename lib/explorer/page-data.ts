@@ -52,6 +52,8 @@ export interface OperationData {
 	readonly query: readonly ParameterShape[]
 	/** Schema of the body; `undefined` if unknown. */
 	readonly body: JsonSchema | undefined
+	/** In a body that is a list of changes, the fields that name a record, and the version that it must have. */
+	readonly matched?: readonly string[] | undefined
 	/** Whether it reads its body as a stream, for example an upload. */
 	readonly isStreaming: boolean
 	/** Whether it returns a page of a list. */

@@ -265,7 +265,7 @@ describe('explorer: the page', (test) => {
 			await form.getByRole('textbox', { name: 'title', exact: true }).fill('Mine')
 			await aside('PATCH', '/garden/articles/10', { title: 'Theirs', rating: 1 })
 			await form.getByRole('button', { name: 'Save changes' }).click()
-			await form.getByText('Somebody has changed this record').waitFor()
+			await form.getByText('Somebody has changed this since you read it.').waitFor()
 			assert.is(await focused(page), 'load current')
 			await page.keyboard.press('Enter')
 			await page.locator('dd').getByText('Theirs').waitFor()

@@ -1,7 +1,7 @@
-/** What pages offer for deleted records, totals and lists that are deleted together, and to whom. */
+/** What pages offer for deleted records, totals and records that are changed or deleted together, and to whom. */
 import * as assert from 'uvu/assert'
-import { isList, parseJson } from '../../lib/explorer/page/json-value.ts'
-import { totalsOf, urlOfRows } from '../../lib/explorer/page/list-query.ts'
+import { isList, isRecord, parseJson } from '../../lib/explorer/page/json-value.ts'
+import { changesOf, totalsOf, urlOfRows } from '../../lib/explorer/page/list-query.ts'
 import type { PageData } from '../../lib/explorer/page-data.ts'
 import type { Server } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
@@ -91,6 +91,29 @@ describe('explorer: totals', (test) => {
 			totalsOf('/sales/totals', '/sales?limit=5&item=sage&sort=-id&cursor=x&amount[gte]=3&search=a'),
 			'/sales/totals?count=exact&item=sage&amount%5Bgte%5D=3&search=a',
 		)
+	})
+})
+
+describe('explorer: records changed together', (test) => {
+	const change = ({ operations }: PageData) => operations.find(({ method }) => method === 'PATCH')
+
+	test('the form has the key and the version of each record, for who may change them', async () => {
+		const server = market()
+		assert.equal(change(await pageAt(server, '/sales'))?.matched, ['id', 'version'])
+		assert.equal(change(await pageAt(server, '/slots'))?.matched, ['hall', 'number'])
+		assert.is(change(await pageAt(server, '/sales', {}))?.isAllowed, false)
+		assert.is(change(await pageAt(server, '/sales', {}))?.matched, undefined)
+		assert.is(change(await pageAt(server, '/sales/1'))?.matched, undefined)
+	})
+
+	test('numbers that JSON.parse() would round are sent as texts', () => {
+		const rows = parseJson('[{"id":9007199254740993,"item":"sage","version":3},{"id":2}]')
+		const own = isList(rows) ? rows.filter(isRecord) : []
+		assert.is(
+			changesOf(own, ['id', 'version'], '"note":"$&"'),
+			'[{"id":"9007199254740993","version":3,"note":"$&"},{"id":2,"note":"$&"}]',
+		)
+		assert.is(changesOf(own.slice(1), ['id'], ''), '[{"id":2}]')
 	})
 })
 

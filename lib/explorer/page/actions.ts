@@ -1,7 +1,7 @@
 /** The forms for the methods of this path other than reading it, and a list of those that need credentials. */
 import type { OperationData } from '../page-data.ts'
 import { type App, keyOf } from './app.ts'
-import { type BodyForm, bodyForm, type FormContext } from './body-form.ts'
+import { type BodyForm, bodyForm, type FormContext, focusIn } from './body-form.ts'
 import { buttonForm, confirmDialog } from './confirm.ts'
 import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
@@ -89,6 +89,14 @@ export function operationCard(
 	// `click` comes before the card opens or closes; `toggle` would also fire for a card that is created open.
 	summary.addEventListener('click', () => app.expanded.set(key, !card.open))
 	return card
+}
+
+/** Opens the form of an operation, and focuses its first input. */
+export function openCard(operation: OperationData): void {
+	const summary = document.querySelector<HTMLElement>(`[data-key="operation ${keyOf(operation)}"]`)
+	const card = summary?.closest('details')
+	if (!card?.open) summary?.click()
+	focusIn(card)
 }
 
 function formFor(app: App, operation: OperationData, context?: FormContext): HTMLElement {

@@ -51,6 +51,10 @@ export class App {
 	readonly drafts = new Map<string, Draft>()
 	/** Whether the user has opened or closed a form, by {@link keyOf}. */
 	readonly expanded = new Map<string, boolean>()
+	/** The records that are selected in the list: the last segments of their URLs. */
+	readonly selected = new Set<string>()
+	/** Called when other records are selected. */
+	onSelect = () => {}
 	/**
 	 * Path and query of the page that is shown, to which its forms are sent. Not the browser's address, which may already
 	 * be the next page's: a form must change the record that the user sees.
@@ -134,6 +138,7 @@ export class App {
 		if (isElsewhere) {
 			this.drafts.clear()
 			this.expanded.clear()
+			this.selected.clear()
 		}
 		this.url = found.url
 		this.data = found.data

@@ -10,7 +10,9 @@ import { button, el, onSubmit } from './dom.ts'
 import { type FieldControl, fieldControl } from './field-control.ts'
 import { fieldsOf, sameJson } from './fields.ts'
 import { isRecord, type JsonValue, parseJson } from './json-value.ts'
+import { changesOf } from './list-query.ts'
 import type { RelatedNames, Row } from './related-names.ts'
+import { changesSelected, problemsOf, SELECT_FIRST, selectedNote, selectedRows } from './together.ts'
 
 export interface BodyForm {
 	readonly element: HTMLFormElement
@@ -36,6 +38,8 @@ interface Form {
 	/** The available modes, the default first. */
 	readonly modes: readonly BodyMode[]
 	mode: BodyMode
+	/** The selected records, when they were last sent; `undefined` if it doesn't change those. */
+	rows: readonly Row[] | undefined
 }
 
 /** @param send is called with the body, if there is one */
@@ -77,17 +81,21 @@ export function bodyForm(
 	element.addEventListener('input', () => saveDraft(form))
 	onSubmit(element, () => {
 		saveDraft(form)
+		form.rows &&= selectedRows(app)
 		bodyForm.showProblems('', [])
 		const body = bodyOf(form)
-		if (form.mode !== 'file' || body !== undefined) return send(body, bodyForm)
-		bodyForm.showProblems('Choose a file first.', [])
-		focusIn(form.file?.element)
+		const missing = missingIn(form, body)
+		if (missing === undefined) return send(body, bodyForm)
+		bodyForm.showProblems(missing, [])
+		focusIn(element)
 	})
 	return bodyForm
 }
 
 function formOf(app: App, operation: OperationData, prefix: string, record: JsonValue | undefined): Form {
-	const specs = fieldsOf(operation.body)
+	const { body, matched } = operation
+	const isOfSelected = changesSelected(app, operation)
+	const specs = fieldsOf(isOfSelected ? body?.items : body)?.filter(({ name }) => !matched?.includes(name))
 	const values = isRecord(record) ? record : undefined
 	const controls = (specs ?? []).map((spec) => fieldControl(prefix, spec, values?.get(spec.name)))
 	const modes: readonly BodyMode[] = specs === undefined ? ['json'] : ['fields', 'json']
@@ -95,7 +103,8 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	const file = takesFile(operation) ? filePart(prefix) : undefined
 	const withFile: readonly BodyMode[] = operation.isStreaming ? ['file', ...modes] : [...modes, 'file']
 	const all = file === undefined ? modes : withFile
-	const form: Form = { app, operation, controls, raw, file, modes: all, mode: all[0] ?? 'json' }
+	const rows = isOfSelected ? [] : undefined
+	const form: Form = { app, operation, controls, raw, file, modes: all, mode: all[0] ?? 'json', rows }
 	restoreDraft(form)
 	return form
 }
@@ -149,9 +158,10 @@ function takesFile({ method, body, isStreaming }: OperationData): boolean {
 }
 
 /** The inputs of each mode; only those of the current one are visible. */
-function modeParts({ controls, raw, file, modes, mode }: Form): HTMLElement[] {
+function modeParts({ app, controls, raw, file, modes, mode, rows }: Form): HTMLElement[] {
+	const inputs = controls.map(({ element }) => element)
 	const parts: Readonly<Record<BodyMode, () => HTMLElement | undefined>> = {
-		fields: () => el('div', { class: 'inputs' }, ...controls.map(({ element }) => element)),
+		fields: () => el('div', { class: 'inputs' }, rows && selectedNote(app), ...inputs),
 		json: () => el('div', {}, el('label', { for: raw.id }, 'JSON'), raw),
 		file: () => file?.element,
 	}
@@ -176,10 +186,9 @@ function modeButtons(form: Form): HTMLElement[] {
 			if (form.mode === 'fields' && mode === 'json') form.raw.value = prettyJson(jsonOf(form))
 			form.mode = mode
 			for (const one of buttons) one.hidden = one === own
-			for (const part of own.form?.querySelectorAll<HTMLElement>('[data-mode]') ?? []) {
+			for (const part of own.form?.querySelectorAll<HTMLElement>('[data-mode]') ?? [])
 				part.hidden = part.dataset.mode !== mode
-				if (!part.hidden) focusIn(part)
-			}
+			focusIn(own.form)
 			saveDraft(form)
 		})
 		return own
@@ -187,8 +196,10 @@ function modeButtons(form: Form): HTMLElement[] {
 	return buttons
 }
 
-function focusIn(part: HTMLElement | undefined): void {
-	part?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+/** Focuses the first input of a form, in its current mode. */
+export function focusIn(form: HTMLElement | null | undefined): void {
+	const inputs = '[data-mode]:not([hidden]) :is(input, select, textarea):not(.check *)'
+	form?.querySelector<HTMLElement>(inputs)?.focus()
 }
 
 const SUBMIT_LABELS: Readonly<Record<string, string>> = {
@@ -202,8 +213,24 @@ function bodyOf(form: Form): Body | undefined {
 	return raw.value.trim() === '' ? undefined : raw.value
 }
 
-/** The fields as JSON; for a PATCH only the changed ones. */
-function jsonOf({ operation, controls }: Form): string {
+/** Why a form can't be sent yet; `undefined` if it can. */
+function missingIn(form: Form, body: Body | undefined): string | undefined {
+	if (form.mode === 'file') return body === undefined ? 'Choose a file first.' : undefined
+	if (form.mode === 'json' || form.rows === undefined) return undefined
+	if (form.rows.length === 0) return SELECT_FIRST
+	return membersOf(form) === '' ? 'Nothing is filled in, so nothing was sent.' : undefined
+}
+
+/** The fields as JSON. */
+function jsonOf(form: Form): string {
+	const { app, operation, rows } = form
+	const members = membersOf(form)
+	if (rows === undefined) return `{${members}}`
+	return changesOf(selectedRows(app), operation.matched ?? [], members)
+}
+
+/** The fields as the members of an object; for a PATCH only the changed ones. */
+function membersOf({ operation, controls }: Form): string {
 	const pairs: string[] = []
 	for (const { spec, initial, json } of controls) {
 		const text = json()
@@ -211,7 +238,7 @@ function jsonOf({ operation, controls }: Form): string {
 		if (operation.method === 'PATCH' && initial !== undefined && sameJson(text, initial)) continue
 		pairs.push(`${JSON.stringify(spec.name)}:${text}`)
 	}
-	return `{${pairs.join(',')}}`
+	return pairs.join(',')
 }
 
 function curlOf(form: Form): string {
@@ -221,12 +248,13 @@ function curlOf(form: Form): string {
 }
 
 function showProblems(
-	{ controls, mode }: Form,
+	{ app, controls, mode, rows }: Form,
 	alert: HTMLElement,
 	message: string,
-	problems: readonly Problem[],
+	given: readonly Problem[],
 	more: readonly HTMLElement[],
 ): void {
+	const problems = mode === 'fields' && rows !== undefined ? problemsOf(app, rows, given) : given
 	const rest = new Set(problems)
 	let first: FieldControl | undefined
 	for (const control of controls) {

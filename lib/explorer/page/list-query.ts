@@ -1,4 +1,4 @@
-/** Reads the query of a list from its URL, and makes URLs with a changed query. */
+/** Reads the query of a list from its URL, and makes URLs with a changed query, and of rows what they are found and changed by. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber, textOf } from './json-value.ts'
@@ -140,6 +140,27 @@ export function urlOfRows(
 	if (filters.get(key)?.includes('in') && texts.every((text) => /^[^,]+$/.test(text)))
 		return asking(path, { [`${key}[in]`]: texts.join() })
 	return asking(path, { filter: textOf(new Map([[key, new Map([['in', values.flat()]])]])) })
+}
+
+/**
+ * The body that changes rows of a list: each with its key and version, and the changes, which are members of an object.
+ */
+export function changesOf(
+	rows: readonly ReadonlyMap<string, JsonValue>[],
+	matched: readonly string[],
+	changes: string,
+): string {
+	const records = rows.map((row) => {
+		const own = [...row].filter(([name]) => matched.includes(name))
+		const pairs = own.map(([name, value]) => `${JSON.stringify(name)}:${textOf(exact(value))}`)
+		return `{${[...pairs, ...(changes === '' ? [] : [changes])].join()}}`
+	})
+	return `[${records.join()}]`
+}
+
+/** A number that servers would round is sent as a string. */
+function exact(value: JsonValue): JsonValue {
+	return value instanceof RawNumber && !Number.isSafeInteger(Number(value.text)) ? value.text : value
 }
 
 export function parameterOf(url: string, name: string): string {

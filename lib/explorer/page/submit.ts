@@ -59,20 +59,20 @@ export async function send(app: App, operation: Target, body: Body | undefined):
 }
 
 function showFailure(app: App, form: BodyForm, outcome: Outcome): void {
+	const problems = problemsIn(contentOf(outcome).data)
+	// Of a list, `1.title`.
+	const isOfMany = /^\d+(?:\.|$)/.test(problems[0]?.field ?? '')
 	if (outcome.status === 412) {
-		const load = button('Load the current record', { 'data-key': 'load current' }, async () => {
-			const announcement = 'This is the current record. What you typed is still in the form.'
-			const isShown = await app.go(app.url, { push: false, announcement })
-			if (isShown && app.data.answer?.status !== 200) app.notify('This is what is there now.')
+		const load = button('Load what is there now', { 'data-key': 'load current' }, () => {
+			const announcement = 'This is what is there now. What you typed is kept.'
+			void app.go(app.url, { push: false, announcement })
 		})
-		const text =
-			'Somebody has changed this record since you read it. Nothing was saved; what you typed is kept.'
-		form.showProblems(text, [], load)
+		const text = 'Somebody has changed this since you read it. Nothing was saved; what you typed is kept.'
+		form.showProblems(text, problems, load)
 		load.focus()
 		return
 	}
-	const problems = problemsIn(contentOf(outcome).data)
-	const isInvalid = problems.length > 0 && outcome.status === 422
+	const isInvalid = isOfMany || (problems.length > 0 && outcome.status === 422)
 	const text = isInvalid ? 'Nothing was saved: something isn’t right yet.' : messageOf(outcome)
 	form.showProblems(text, problems)
 }
@@ -102,6 +102,7 @@ async function showSuccess(
 	if (navigation !== app.navigation) return
 	app.drafts.delete(keyOf(operation))
 	app.expanded.delete(keyOf(operation))
+	if (operation.matched !== undefined) app.selected.clear()
 	record?.focus()
 	const parent = app.data.crumbs.slice(0, -1).findLast(({ url }) => url !== undefined)?.url
 	if (onDone !== undefined) return onDone()
@@ -115,8 +116,8 @@ function successText({ method, restores }: OperationData, outcome: Outcome): str
 	if (restores) return 'Restored.'
 	const { data } = contentOf(outcome)
 	if (method === 'DELETE') return isList(data) ? `${data.length} deleted.` : 'Deleted.'
-	const words: Readonly<Record<string, string>> = { PATCH: 'Saved.', PUT: 'Replaced.' }
-	return words[method] ?? 'Done.'
+	if (method === 'PATCH') return isList(data) ? `${data.length} saved.` : 'Saved.'
+	return method === 'PUT' ? 'Replaced.' : 'Done.'
 }
 
 /** Whether the caller can restore records of this path that are deleted. */
