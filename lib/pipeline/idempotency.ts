@@ -103,6 +103,13 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 		await releaseLock(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
+	const { onCancel } = exchange
+	exchange.onCancel = () => {
+		onCancel?.()
+		// The request has timed out. The lock is still its own.
+		if (exchange.isDone)
+			void bestEffort(() => storeRecord(exchange, cacheKey, { state: 'unkept', fingerprint }))
+	}
 	const reply = await run()
 	if (hasTimedOut(exchange)) {
 		// The lock may have expired, and another run may hold it: nothing is stored.
