@@ -91,7 +91,10 @@ describe('crud: a hidden key', (test) => {
 		}
 		const model = await SqliteModel.open(database, 'doc', { key: ['tenant', 'name'] })
 		const { said } = asking({ doc: new Docs(model, { visible: ['name'], allow: ['removeMany'] }) })
-		assert.match(await said('DELETE /doc?name=used'), /^409 .*"error":"used: Other records refer to this one"/)
+		assert.match(
+			await said('DELETE /doc?name=used'),
+			/^409 .*"error":"used: Other records refer to this one"/,
+		)
 		assert.is(await said('DELETE /doc?name[in]=free,.'), '200 {"success":true,"data":[".","free"]}')
 	})
 })

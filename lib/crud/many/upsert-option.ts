@@ -79,9 +79,15 @@ function isSame(names: readonly string[], others: readonly string[]): boolean {
 	return names.length === others.length && names.every((name) => others.includes(name))
 }
 
-/** A field that only one of the two may write is left out: the client doesn't know which it will be. */
-export function writableOf({ creatable, updatable }: CrudPlan, on: readonly string[]): FieldMap {
-	return new Map([...creatable].filter(([name]) => updatable.has(name) || on.includes(name)))
+/**
+ * A field that only one of the two may write is left out: the client doesn't know which it will be. But for the key, of which
+ * existing records keep their own.
+ */
+export function writableOf({ creatable, updatable, keys }: CrudPlan, on: readonly string[]): FieldMap {
+	const isKey = (field: CrudField) => keys.includes(field)
+	return new Map(
+		[...creatable].filter(([name, field]) => updatable.has(name) || on.includes(name) || isKey(field)),
+	)
 }
 
 /** What a caller of `upsert` must be allowed besides `create`: nothing if `access` has a rule for upserts. */

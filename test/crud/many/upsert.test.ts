@@ -5,6 +5,7 @@ import {
 	type CrudOptions,
 	type CrudValues,
 	MemoryCache,
+	MemoryModel,
 	type Model,
 	transaction,
 } from '../../../lib/index.ts'
@@ -442,6 +443,37 @@ describe('an upsert that conflicts with a record that it does not find', (test) 
 			assert.match(await put({ title: 'two', at: `${year}-01-01T00:00:00.400Z` }), /^409/)
 		}
 		await store.close()
+	})
+})
+
+describe('an upsert of records whose key the client gives', (test) => {
+	test('creates with the given key, and leaves an existing record its own, with a scope too', async () => {
+		class Positive extends CrudHandler {
+			override scope() {
+				return { n: { gte: 0 } }
+			}
+		}
+		for (const Handler of [CrudHandler, Positive]) {
+			const model = new MemoryModel('t', {
+				key: 'id',
+				unique: [['slug']],
+				fields: { id: 'uuid', slug: 'text', n: 'integer' },
+			})
+			const handler = new Handler(model, {
+				visible: 'all',
+				creatable: ['id', 'slug', 'n'],
+				updatable: ['n'],
+				allow: ['upsert'],
+				upsertOn: ['slug'],
+			})
+			const { said } = asking({ t: handler })
+			const put = (last: number, n: number) =>
+				said('PUT /t?on=slug', {
+					body: { id: `aaaaaaaa-0000-4000-8000-00000000000${last}`, slug: 'one', n },
+				})
+			assert.match(await put(1, 1), /^200 .*8000-000000000001","slug":"one","n":1/)
+			assert.match(await put(2, 2), /^200 .*8000-000000000001","slug":"one","n":2/)
+		}
 	})
 })
 
