@@ -79,13 +79,18 @@ export async function transaction<
 	const run = async (within: Within): Promise<T> => {
 		const inner: CrudTransaction = { depth, changes, of: (model) => within.of(outer?.of(model) ?? model) }
 		const leaves: (() => void)[] = []
-		let worked: Promise<unknown> = Promise.resolve()
-		try {
+		const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
+		const working = (async () => {
 			signal?.throwIfAborted()
-			const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
 			// The same models and handlers, and the connection as the caller has declared it.
-			const working = Promise.resolve(work(things as unknown as Of, within.connection as Connection))
-			worked = working
+			return work(things as unknown as Of, within.connection as Connection)
+		})()
+		const leave = () => {
+			for (const one of leaves) one()
+		}
+		// When the request is over, `work` may go on: until its end, its statements are refused, not committed.
+		void working.then(leave, leave)
+		try {
 			const result = await untilOver(working, exchange)
 			await untilOver(Promise.resolve(exchange?.pendingChecks()), exchange)
 			if (exchange?.failure !== undefined) throw new RolledBack(result)
@@ -93,12 +98,6 @@ export async function transaction<
 		} catch (error) {
 			ofWork = { error: rolledBack(error) }
 			throw error
-		} finally {
-			const leave = () => {
-				for (const one of leaves) one()
-			}
-			// When the request is over, `work` may go on: until its end, its statements are refused, not committed.
-			void worked.then(leave, leave)
 		}
 	}
 	try {
@@ -127,8 +126,12 @@ interface Member {
 
 /** The transaction that one of the handlers is in already; of several, the innermost. */
 function outerOf(of: readonly unknown[]): CrudTransaction | undefined {
-	const all = Array.isArray(of) ? of.map((one) => (isHandler(one) ? one[FACTS].transaction : undefined)) : []
-	return all.toSorted((a, b) => (b?.depth ?? 0) - (a?.depth ?? 0))[0]
+	let found: CrudTransaction | undefined
+	for (const one of Array.isArray(of) ? of : []) {
+		const own = isHandler(one) ? one[FACTS].transaction : undefined
+		if ((own?.depth ?? 0) > (found?.depth ?? 0)) found = own
+	}
+	return found
 }
 
 /**

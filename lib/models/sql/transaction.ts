@@ -91,7 +91,7 @@ class TransactionDriver implements Driver {
 		try {
 			const result = await work(this)
 			// Perhaps for what nobody waits for: an error may still come.
-			await this.#turn.after(() => {
+			await this.#turn.after(async () => {
 				this.#hasEnded = true
 			})
 			await this.#sent?.catch(() => {})
@@ -132,7 +132,6 @@ class TransactionDriver implements Driver {
 	}
 
 	query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows> {
-		if (!this.#turn.isTaken) return this.#query(statement)
 		return this.#turn.after(() => this.#query(statement), isGivenUp)
 	}
 

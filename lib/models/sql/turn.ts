@@ -17,7 +17,11 @@ export class Turn {
 	 *
 	 * @param isGivenUp whether its caller waits no longer, and may have been told that nothing was done: then nothing is
 	 */
-	async after<T>(work: () => T | Promise<T>, isGivenUp?: () => boolean): Promise<T> {
+	after<T>(work: () => Promise<T>, isGivenUp?: () => boolean): Promise<T> {
+		return this.#open === undefined ? work() : this.#later(work, isGivenUp)
+	}
+
+	async #later<T>(work: () => Promise<T>, isGivenUp?: () => boolean): Promise<T> {
 		while (this.#open !== undefined) await this.#open
 		if (isGivenUp?.() === true) throw new NoConnection()
 		return work()

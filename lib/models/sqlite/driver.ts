@@ -33,7 +33,7 @@ export class SqliteDriver implements Driver {
 	}
 
 	async query(statement: Statement): Promise<Rows> {
-		return this.#turn.isTaken ? this.#turn.after(() => this.run(statement)) : this.run(statement)
+		return this.#turn.after(async () => this.run(statement))
 	}
 
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {

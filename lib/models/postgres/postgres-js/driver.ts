@@ -169,8 +169,7 @@ export class PostgresJsDriver implements Driver {
 				}
 			}
 			const inner: Driver = {
-				query: (statement, isGivenUp) =>
-					turn.isTaken ? turn.after(() => run(statement), isGivenUp) : run(statement),
+				query: (statement, isGivenUp) => turn.after(() => run(statement), isGivenUp),
 				transaction: (nested) =>
 					turn.take(async () => {
 						assertOpen()
@@ -187,7 +186,7 @@ export class PostgresJsDriver implements Driver {
 			try {
 				const result = await work(inner)
 				// Perhaps for what nobody waits for: an error may still come, and postgres.js would not see it.
-				await turn.after(() => {
+				await turn.after(async () => {
 					scope.hasEnded = true
 				})
 				await sent?.catch(() => {})
