@@ -185,6 +185,8 @@ export class Layer {
 
 	/** All rows in another order; `undefined` if it isn't cached and there is no `compare` to sort by. */
 	sorted(name: string, compare: RowOrder | undefined): readonly Row[] | undefined {
+		// Without changes of its own, the layer below may still change: it isn't locked.
+		if (this.#below !== undefined && this.#rows.size === 0) return this.#below.sorted(name, compare)
 		const cached = this.#orders.get(name)
 		if (cached !== undefined || compare === undefined) return cached
 		const sorted = this.rows().toSorted((a, b) => compare(a.values, b.values))

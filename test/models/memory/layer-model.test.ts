@@ -1,0 +1,39 @@
+/** `LayerModel`: what transactions of `MemoryModel`s see, wait for, and leave behind. */
+import * as assert from 'uvu/assert'
+import { MemoryModel } from '../../../lib/models/memory/memory-model.ts'
+import type { Model, Order, Selection } from '../../../lib/models/model.ts'
+import { describe } from '../../helpers/describe.ts'
+
+const SELECTION: Selection = { fields: ['id', 'rank'], names: ['id', 'rank'], version: undefined }
+const NO_GUARD = { where: undefined, version: undefined }
+const BY_RANK: Order = { field: 'rank', descending: true }
+
+describe('memory/layer-model', (test) => {
+	test('a model that joined a transaction, and has changed nothing, lists what others store', async () => {
+		const [one, other] = [model(), model()]
+		await other.create({ id: 1, rank: 1 }, SELECTION)
+		await one.transactionWith([], async ({ of }) => {
+			const joined = of(other)
+			assert.is(await listed(joined), '[{"id":1,"rank":1}]')
+			await other.create({ id: 2, rank: 2 }, SELECTION)
+			await other.update('1', { rank: 9 }, SELECTION, NO_GUARD)
+			assert.is(await listed(joined), '[{"id":1,"rank":9},{"id":2,"rank":2}]')
+			await joined.create({ id: 3, rank: 5 }, SELECTION)
+			assert.is(await listed(joined), '[{"id":1,"rank":9},{"id":3,"rank":5},{"id":2,"rank":2}]')
+			assert.is(await listed(other), '[{"id":1,"rank":9},{"id":2,"rank":2}]')
+		})
+		assert.is(await listed(other), '[{"id":1,"rank":9},{"id":3,"rank":5},{"id":2,"rank":2}]')
+	})
+})
+
+function model(timeoutSeconds = 30): MemoryModel {
+	return new MemoryModel('m', { fields: { id: 'integer', rank: 'integer' }, key: 'id', timeoutSeconds })
+}
+
+async function listed(from: Model): Promise<string> {
+	const { json } = await from.list({
+		...{ selection: SELECTION, where: undefined, order: [BY_RANK], limit: 10, offset: 0 },
+		...{ after: undefined, total: false },
+	})
+	return json
+}
