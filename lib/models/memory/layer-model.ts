@@ -23,7 +23,7 @@ import type {
 import { TimeZones } from '../totals/time-zone.ts'
 import { filterOf } from './condition.ts'
 import { writerOf } from './json.ts'
-import { once, RECORDS, recordsOf, type Source } from './links.ts'
+import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
 import { insertAll, uniquesOf, upsertRow } from './many.ts'
 import { lockedAll, Mutex } from './mutex.ts'
@@ -176,7 +176,7 @@ export class LayerModel implements Model {
 						return known ?? model
 					layers.set(model.#store, model.#layer.above(layers))
 					const joined = model.#above(layers)
-					joined.#lock = once(() => model.#lockUntil(ended))
+					joined.#lock = lockOnce(() => model.#lockUntil(ended))
 					inner.set(model.#store, joined)
 					return joined
 				}
@@ -276,4 +276,16 @@ function layerModel(...args: ConstructorParameters<typeof LayerModel>): LayerMod
 
 function isLayerModel(model: Model): model is LayerModel {
 	return model instanceof LayerModel
+}
+
+/** Calls `lock` once; again after a failure, because the model may be free by then. */
+function lockOnce(lock: () => Promise<void>): () => Promise<void> {
+	let locked: Promise<void> | undefined
+	return () => {
+		locked ??= lock().catch((error: unknown) => {
+			locked = undefined
+			throw error
+		})
+		return locked
+	}
 }

@@ -92,7 +92,7 @@ function keyBy(names: readonly string[], store: Store): (values: readonly Stored
 	}
 }
 
-export function once<T>(make: () => T): () => T {
+function once<T>(make: () => T): () => T {
 	let made: { readonly value: T } | undefined
 	return () => {
 		made ??= { value: make() }

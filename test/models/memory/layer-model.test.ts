@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { MemoryModel } from '../../../lib/models/memory/memory-model.ts'
 import type { Model, Order, Selection } from '../../../lib/models/model.ts'
+import { ModelError } from '../../../lib/models/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const SELECTION: Selection = { fields: ['id', 'rank'], names: ['id', 'rank'], version: undefined }
@@ -23,6 +24,20 @@ describe('memory/layer-model', (test) => {
 			assert.is(await listed(other), '[{"id":1,"rank":9},{"id":2,"rank":2}]')
 		})
 		assert.is(await listed(other), '[{"id":1,"rank":9},{"id":3,"rank":5},{"id":2,"rank":2}]')
+	})
+
+	test('a model that was busy when it joined a transaction can be changed when it is free', async () => {
+		const [one, other] = [model(0.02), model(0.02)]
+		await one.transactionWith([], async ({ of }) => {
+			const joined = of(other)
+			const create = (id: number) => joined.create({ id, rank: 1 }, SELECTION)
+			await other.transaction(async () => {
+				const error = await create(1).catch((thrown: unknown) => thrown)
+				assert.is(error instanceof ModelError && error.kind, 'busy')
+			})
+			await Promise.all([create(2), create(3)])
+		})
+		assert.is(await listed(other), '[{"id":2,"rank":1},{"id":3,"rank":1}]')
 	})
 })
 
