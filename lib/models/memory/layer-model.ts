@@ -152,12 +152,11 @@ export class LayerModel implements Model {
 	/** The layers are committed in one turn, so that others see all changes or none. */
 	transactionWith<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
 		const named = [this, ...others.filter(isLayerModel)]
-		const models = [...new Map(named.map((model) => [model.#store, model])).values()]
-		const ordered = models.toSorted((a, b) => (a.#store.lockOrder < b.#store.lockOrder ? -1 : 1))
+		const models = inLockOrder(new Map(named.map((model) => [model.#store, model])))
 		return lockedAll(
-			ordered.map((model) => model.#mutex),
+			models.map((model) => model.#mutex),
 			async () => {
-				for (const model of ordered) await model.#lock?.()
+				for (const model of models) await model.#lock?.()
 				const layers = new Map<Store, Layer>()
 				const inner = new Map<Store, LayerModel>()
 				for (const model of models) {
@@ -184,7 +183,7 @@ export class LayerModel implements Model {
 					const result = await work({ of, connection: undefined })
 					// After those within it that nobody waits for.
 					await lockedAll(
-						[...inner.values()].map((model) => model.#mutex),
+						inLockOrder(inner).map((model) => model.#mutex),
 						async () => {
 							for (const model of inner.values()) model.#checkOpen()
 							for (const layer of layers.values()) layer.commit()
@@ -276,6 +275,12 @@ function layerModel(...args: ConstructorParameters<typeof LayerModel>): LayerMod
 
 function isLayerModel(model: Model): model is LayerModel {
 	return model instanceof LayerModel
+}
+
+/** The order in which all transactions lock. */
+function inLockOrder(models: ReadonlyMap<Store, LayerModel>): readonly LayerModel[] {
+	const ordered = [...models].sort(([a], [b]) => (a.lockOrder < b.lockOrder ? -1 : 1))
+	return ordered.map(([, model]) => model)
 }
 
 /** Calls `lock` once; again after a failure, because the model may be free by then. */

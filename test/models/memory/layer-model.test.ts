@@ -10,6 +10,25 @@ const NO_GUARD = { where: undefined, version: undefined }
 const BY_RANK: Order = { field: 'rank', descending: true }
 
 describe('memory/layer-model', (test) => {
+	test('a commit waits for nested transactions of several models, whatever their order', async () => {
+		// The order of locks is drawn for each pair.
+		for (let trial = 0; trial < 16; trial++) {
+			const [one, other] = [model(), model()]
+			const unawaited: Promise<unknown>[] = []
+			await one.transactionWith([other], async ({ of }) => {
+				const [inner, second] = [of(one), of(other)] as [MemoryModel, MemoryModel]
+				for (const held of [inner, second]) unawaited.push(held.transaction(() => nextTick()))
+				unawaited.push(
+					inner.transactionWith([second], async (within) => {
+						await within.of(one).create({ id: 1, rank: 1 }, SELECTION)
+					}),
+				)
+			})
+			await Promise.all(unawaited)
+			assert.is(await one.count(undefined), 1)
+		}
+	})
+
 	test('a model that joined a transaction, and has changed nothing, lists what others store', async () => {
 		const [one, other] = [model(), model()]
 		await other.create({ id: 1, rank: 1 }, SELECTION)
@@ -51,4 +70,8 @@ async function listed(from: Model): Promise<string> {
 		...{ after: undefined, total: false },
 	})
 	return json
+}
+
+function nextTick(): Promise<void> {
+	return new Promise(setImmediate)
 }
