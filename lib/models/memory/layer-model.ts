@@ -32,6 +32,11 @@ import type { Row, Stored } from './stored.ts'
 import { totals } from './totals.ts'
 import { change, insert, remove } from './write.ts'
 
+/** That of a transaction, for all of its models. */
+interface Life {
+	isOver: boolean
+}
+
 /** Changes run one at a time. */
 export class LayerModel implements Model {
 	readonly name: string
@@ -53,7 +58,7 @@ export class LayerModel implements Model {
 	#lock: (() => Promise<void>) | undefined
 	/** Of a model within a transaction: the one outside. */
 	#outer: LayerModel | undefined
-	#hasEnded = false
+	#life: Life | undefined
 
 	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
 		this.name = name
@@ -157,13 +162,18 @@ export class LayerModel implements Model {
 			models.map((model) => model.#mutex),
 			async () => {
 				for (const model of models) await model.#lock?.()
+				const life = { isOver: false }
 				const layers = new Map<Store, Layer>()
 				const inner = new Map<Store, LayerModel>()
-				for (const model of models) {
-					model.#checkOpen()
-					layers.set(model.#store, model.#layer.above(layers))
+				const enter = (model: LayerModel): LayerModel => {
+					const layer = model.#layer.above(layers)
+					const entered = model.#above(layer, life)
+					layers.set(model.#store, layer)
+					inner.set(model.#store, entered)
+					return entered
 				}
-				for (const model of models) inner.set(model.#store, model.#above(layers))
+				for (const model of models) model.#checkOpen()
+				for (const model of models) enter(model)
 				let end = () => {}
 				const ended = new Promise<void>((resolve) => {
 					end = resolve
@@ -173,10 +183,8 @@ export class LayerModel implements Model {
 					const known = inner.get(model.#store)
 					if (known !== undefined || model.#layer.transaction !== this.#layer.transaction)
 						return known ?? model
-					layers.set(model.#store, model.#layer.above(layers))
-					const joined = model.#above(layers)
+					const joined = enter(model)
 					joined.#lock = lockOnce(() => model.#lockUntil(ended))
-					inner.set(model.#store, joined)
 					return joined
 				}
 				try {
@@ -187,12 +195,12 @@ export class LayerModel implements Model {
 						async () => {
 							for (const model of inner.values()) model.#checkOpen()
 							for (const layer of layers.values()) layer.commit()
-							for (const model of inner.values()) model.#hasEnded = true
+							life.isOver = true
 						},
 					)
 					return result
 				} finally {
-					for (const model of inner.values()) model.#hasEnded = true
+					life.isOver = true
 					end()
 				}
 			},
@@ -204,10 +212,10 @@ export class LayerModel implements Model {
 		await this.#mutex.heldUntil(ended)
 	}
 
-	#above(layers: ReadonlyMap<Store, Layer>): LayerModel {
-		const layer = layers.get(this.#store) ?? this.#layer
+	#above(layer: Layer, life: Life): LayerModel {
 		const model = layerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
 		model.#outer = this
+		model.#life = life
 		return model
 	}
 
@@ -236,7 +244,7 @@ export class LayerModel implements Model {
 
 	#checkOpen(): void {
 		if (this.#outer !== undefined) this.#outer.#checkOpen()
-		if (this.#hasEnded) {
+		if (this.#life?.isOver === true) {
 			throw new TypeError(`${this.#store.name}: this transaction has ended, use the model itself`)
 		}
 	}

@@ -1,7 +1,7 @@
 /** `LayerModel`: what transactions of `MemoryModel`s see, wait for, and leave behind. */
 import * as assert from 'uvu/assert'
 import { MemoryModel } from '../../../lib/models/memory/memory-model.ts'
-import type { Model, Order, Selection } from '../../../lib/models/model.ts'
+import type { Model, Order, Selection, Within } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { describe } from '../../helpers/describe.ts'
 
@@ -43,6 +43,32 @@ describe('memory/layer-model', (test) => {
 			assert.is(await listed(other), '[{"id":1,"rank":9},{"id":2,"rank":2}]')
 		})
 		assert.is(await listed(other), '[{"id":1,"rank":9},{"id":3,"rank":5},{"id":2,"rank":2}]')
+	})
+
+	test('a model that joins a transaction after its end is refused', async () => {
+		const [one, other] = [model(), model()]
+		const ended = async (work: () => void): Promise<Within> => {
+			let kept: Within | undefined
+			const transaction = one.transactionWith([], async (within) => {
+				kept = within
+				work()
+			})
+			await transaction.catch(() => undefined)
+			return kept as Within // assigned by the work
+		}
+		const failing = (): void => {
+			throw new Error('no')
+		}
+		for (const { of } of [await ended(() => undefined), await ended(failing)]) {
+			const late = of(other)
+			const asked = [() => late.count(undefined), () => late.create({ id: 1, rank: 1 }, SELECTION)]
+			for (const ask of asked) {
+				const error = await ask().catch((thrown: unknown) => thrown)
+				assert.ok(error instanceof TypeError, String(error))
+				assert.is(error.message, "MemoryModel 'm': this transaction has ended, use the model itself")
+			}
+		}
+		assert.is(await other.count(undefined), 0)
 	})
 
 	test('a model that was busy when it joined a transaction can be changed when it is free', async () => {
