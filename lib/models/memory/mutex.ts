@@ -31,11 +31,10 @@ export class Mutex {
 	/** Resolves when all earlier work has ended; later work begins after `end`. @throws ModelError as `run` */
 	heldUntil(end: Promise<void>): Promise<void> {
 		return new Promise((resolve, reject) => {
-			const held = this.run(() => {
+			this.run(() => {
 				resolve()
 				return end
-			})
-			held.catch(reject)
+			}).catch(reject)
 		})
 	}
 
