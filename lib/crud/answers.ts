@@ -257,11 +257,14 @@ export function stripped(view: CrudView, answer: unknown): unknown {
 
 /** The text of a list of answers: that of each record, or what an override has returned, in `stripObject`. */
 export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
-	const texts = answers.map((answer) => {
-		const value = answer instanceof CustomReply ? answer.value : answer
-		if (value instanceof CrudRecord && !view[FACTS].isStripped) return value.text
-		const plain = value instanceof RawJson ? value.value() : value
-		return JSON.stringify((view[FACTS].isStripped ? stripRecords(view, plain) : plain) ?? null)
-	})
-	return new RawJson(`[${texts.join()}]`)
+	return new RawJson(`[${answers.map((answer) => textInList(stripped(view, sentValue(answer)))).join()}]`)
+}
+
+/** The text of an answer in a list. */
+export function textInList(answer: unknown): string {
+	return textOf(sentValue(answer) ?? null)
+}
+
+function sentValue(answer: unknown): unknown {
+	return answer instanceof CustomReply ? answer.value : answer
 }

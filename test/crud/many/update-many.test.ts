@@ -3,9 +3,12 @@ import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
 	type CrudOptions,
+	type CrudRecord,
 	type CrudValues,
 	MemoryModel,
 	type Model,
+	RawJson,
+	reply,
 } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -285,6 +288,32 @@ describe('updateMany with a key of several fields', (test) => {
 			const { details } = reply.json() as Problem
 			const places = details.map(({ field, code }) => `${field} ${code}`)
 			assert.equal([reply.status, places], [422, ['0.hall id']])
+		}
+	})
+})
+
+describe('updateMany of an overridden update', (test) => {
+	test('keeps the digits of what that returns as JSON', async () => {
+		const id = 9_007_199_254_740_993n
+		const fields = { id: 'bigint', stock: 'integer' } as const
+		const made: ((record: CrudRecord) => unknown)[] = [
+			(record) => record,
+			(record) => new RawJson(record.text),
+			(record) => reply(new RawJson(record.text)),
+		]
+		for (const make of made) {
+			const model = new MemoryModel('big', { key: 'id', fields, rows: [{ id, stock: 1 }] })
+			class Own extends CrudHandler {
+				override async update<Answer>(id: string, values: CrudValues) {
+					return make(await super.update(id, values)) as Answer
+				}
+			}
+			const options: CrudOptions = { visible: 'all', updatable: ['stock'], allow: ['updateMany'] }
+			const { said } = asking({ api: new Own(model, options) })
+			assert.is(
+				await said('PATCH /api', { body: [{ id: String(id), stock: 3 }] }),
+				'200 {"success":true,"data":[{"id":9007199254740993,"stock":3}]}',
+			)
 		}
 	})
 })
