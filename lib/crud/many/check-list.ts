@@ -6,7 +6,7 @@ import type { Exchange } from '../../exchange/exchange.ts'
 import { conditionsOf } from '../../reply/etag.ts'
 import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
-import { CrudRecord } from '../answers.ts'
+import { textInList } from '../answers.ts'
 import type { CrudPlan } from '../plan.ts'
 import { type CrudView, STATE } from '../view.ts'
 import { placed } from './places.ts'
@@ -81,13 +81,15 @@ export function refuseTags({ headers }: Exchange): void {
 /**
  * Counts the bytes of the answers of a list: a short one may ask for long records.
  *
- * @returns a function for each answer. @throws RestError `too_large` beyond those of a page, which rolls the list back
+ * @returns a function that counts an answer, as it is before `stripObject`, and returns it. @throws RestError `too_large`
+ * beyond the bytes of a page, which rolls the list back
  */
-export function boundAnswers({ maxPageBytes }: CrudPlan): (answer: unknown) => void {
-	let left = maxPageBytes
+export function boundAnswers({ maxPageBytes }: CrudPlan): <T>(answer: T) => T {
+	// `[`, and a comma or `]` after each answer.
+	let left = maxPageBytes - 1
 	return (answer) => {
-		if (answer instanceof CrudRecord) left -= Buffer.byteLength(answer.text)
-		if (left >= 0) return
+		left -= Buffer.byteLength(textInList(answer)) + 1
+		if (left >= 0) return answer
 		throw new RestError(
 			'too_large',
 			`The answer would have more than ${maxPageBytes} bytes: send fewer records, or ask for fewer fields with fields`,

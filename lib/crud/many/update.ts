@@ -129,9 +129,7 @@ async function changeAll(
 		for (const [index, change] of order) {
 			try {
 				state.version = change.version
-				const answer = await changeOne(view, scope, change)
-				count(answer)
-				answers[index] = answer
+				answers[index] = count(await changeOne(view, scope, change))
 			} catch (error) {
 				throw placed(error, index)
 			} finally {

@@ -148,8 +148,7 @@ async function upsertAll(
 			try {
 				const answer = await upsertOne(view, upserting, record)
 				// A single one may be stored already.
-				if (upserting.isMany) count(answer)
-				answers[index] = answer
+				answers[index] = upserting.isMany ? count(answer) : answer
 			} catch (error) {
 				failed = { index, error }
 				throw error

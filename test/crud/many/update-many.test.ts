@@ -92,6 +92,30 @@ for (const name of await storesHere()) {
 			assert.is((await patch(body, {}, '?fields=id')).status, 200)
 		})
 
+		test('what an overridden update returns is counted, whatever it is made of', async () => {
+			const made: ((record: CrudRecord) => unknown)[] = [
+				(record) => record,
+				(record) => reply(record),
+				(record) => record.value(),
+				(record) => new RawJson(record.text),
+			]
+			for (const make of made) {
+				class Own extends CrudHandler {
+					override async update<Answer>(id: string, values: CrudValues) {
+						return make(await super.update(id, values)) as Answer
+					}
+				}
+				const patch = patching(new Own(model, { ...OPTIONS, maxPageBytes: 399 }))
+				const titled = (length: number) => ids.map((id) => ({ id, title: 'é'.repeat(length) }))
+				const patchTitles = (length: number) => patch(titled(length), {}, '?fields=title')
+				// [{"title":"éé…"},{"title":"éé…"},{"title":"éé…"}]
+				assert.is((await patchTitles(59)).status, 200)
+				const { status, problem } = await patchTitles(60)
+				assert.equal([status, problem.code], [400, 'too_large'])
+				assert.match(await titles(), /^(?:é{59},){2}é{59}$/)
+			}
+		})
+
 		test('each record is changed, and answered in the order given', async () => {
 			const patch = patching(new CrudHandler(model, OPTIONS))
 			const { status, data } = await patch([
