@@ -80,6 +80,39 @@ for (const driver of sqliteDrivers)
 		)
 
 		on(
+			`create table a (id integer primary key, price decimal text, number decimal(8, 2), whole decimal text);
+			insert into a (price, number, whole) values ('1.50', 1.5, '150'), ('-3.25', -3.25, '30'), (null, null, null),
+				('n/a', 'none', 'n/a'), ('', x'31', ''), ('1e5', 9e999, '10 '), ('1-2', -9e999, '1.2.3')`,
+			'values that are no decimals are left out of totals',
+			async (database) => {
+				const ops = ['sum', 'avg', 'min', 'max'] as const
+				const ask = async (query: Partial<TotalsQuery>) => {
+					const all = ['price', 'number', 'whole'].map((field) =>
+						totals(database, 'a', { totals: ops.map((op) => ({ op, field, name: 'n' })), ...query }),
+					)
+					return (await Promise.all(all)).map((json) =>
+						(JSON.parse(json) as Record<string, { n: string | null }>[])
+							.map((group) => ops.map((op) => group[op]?.n).join(' '))
+							.join(),
+					)
+				}
+				const decimals = '-1.75 -0.87500000 -3.25 1.50'
+				assert.equal(await ask({}), [decimals, decimals, '180 90.000000 30 150'])
+				const above = { op: 'gt', total: 3, value: '1' } as const
+				assert.equal(await ask({ having: above }), [decimals, decimals, '180 90.000000 30 150'])
+				const byId = { by: [{ name: 'id', field: 'id' }], order: [{ total: 3, descending: true }], limit: 3 }
+				assert.equal(
+					(await ask(byId)).map((text) => text.split(',').map((group) => group.split(' ')[3])),
+					[
+						['1.50', '-3.25', ''],
+						['1.50', '-3.25', ''],
+						['150', '30', ''],
+					],
+				)
+			},
+		)
+
+		on(
 			'create table a (id integer primary key, n int, big bigint); with recursive r(i) as (select 1 union all select i + 1 from r where i < 1000) insert into a (n, big) select 9007199254740991, case i % 2 when 0 then 9223372036854775807 else -i end from r',
 			'sums of integers go beyond 64 bits',
 			async (database) => {

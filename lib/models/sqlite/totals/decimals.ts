@@ -10,10 +10,12 @@ export interface Decimals {
 	/** Maximum numbers of digits before and after the point. */
 	readonly whole: number
 	readonly fraction: number
-	/** Whether all are texts with the same number of digits after the point, or none is a text. */
+	/** Whether all values are texts with the same number of digits after the point, or none is a text. */
 	readonly kind: 'texts' | 'numbers' | 'mixed'
 	/** How many there are. */
 	readonly count: number
+	/** Whether there are values besides that are no decimals: see {@link ofDecimals}. */
+	readonly hasOthers: boolean
 }
 
 interface OfColumn {
@@ -29,6 +31,24 @@ function declaredScale({ storage }: Column): number | undefined {
 	return storage?.startsWith(SCALE) === true ? Number(storage.slice(SCALE.length)) : undefined
 }
 
+/** A real that is above all numbers. */
+const INFINITY = '9e999'
+
+/**
+ * Whether a value that isn't null is a finite number, or a text of digits with a sign or a point. A text that looks like a
+ * number is compared as one, and is below all other texts; what is left besides digits is an exponent, or blanks.
+ */
+function isDecimalSql(ref: string): string {
+	const text = `${ref} <= cast(${INFINITY} as real) and ${ref} not glob '*[^+-9]*'`
+	const number = `${ref} > -${INFINITY} and ${ref} < ${INFINITY}`
+	return `case typeof(${ref}) when 'text' then ${text} when 'blob' then 0 else ${number} end`
+}
+
+/** The decimals of a column. Other programs may have stored any text, a BLOB or an infinity: left out of totals, like null. */
+export function ofDecimals<T extends OfColumn>(total: T): T {
+	return { ...total, ref: `case when ${isDecimalSql(total.ref)} then ${total.ref} end` }
+}
+
 /** What {@link decimalsOf} reads of all records. */
 export function probeSql({ ref }: OfColumn): string[] {
 	const isText = `typeof(${ref}) = 'text'`
@@ -38,16 +58,17 @@ export function probeSql({ ref }: OfColumn): string[] {
 		`max(case when ${isText} then case ${point} when 0 then length(${ref}) else ${point} - 1 end end)`,
 		`max(case when ${isText} then ${fraction} end)`,
 		`min(case when ${isText} then ${fraction} end)`,
-		`max(case when ${isText} then null else abs(${ref}) end)`,
+		`max(case when ${isText} then null else nullif(abs(${ref}), ${INFINITY}) end)`,
 		`count(${ref})`,
+		`count(case when ${isDecimalSql(ref)} then null else ${ref} end)`,
 	]
 }
 
 /** Number of expressions of {@link probeSql}. */
-export const PROBED = 5
+export const PROBED = 6
 
 export function decimalsOf({ column }: OfColumn, row: readonly unknown[]): Decimals {
-	const [whole, most, least, greatest, count] = row.map((value) =>
+	const [whole, most, least, greatest, count, others = 0] = row.map((value) =>
 		value === null ? undefined : Number(value),
 	)
 	const digits = greatest === undefined ? 0 : Math.floor(Math.log10(Math.max(1, greatest))) + 2
@@ -57,8 +78,9 @@ export function decimalsOf({ column }: OfColumn, row: readonly unknown[]): Decim
 	return {
 		whole: Math.max(whole ?? 0, digits),
 		fraction: Math.max(most ?? 0, behind),
-		kind: !isOneKind ? 'mixed' : hasTexts ? 'texts' : 'numbers',
+		kind: !isOneKind || others > 0 ? 'mixed' : hasTexts ? 'texts' : 'numbers',
 		count: count ?? 0,
+		hasOthers: others > 0,
 	}
 }
 

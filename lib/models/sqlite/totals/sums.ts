@@ -6,7 +6,15 @@ import type { Column } from '../../sql/table.ts'
 import type { TotalColumn } from '../../sql/totals-dialect.ts'
 import { averageOf, type Exact, exactOf, exactText } from '../../totals/exact.ts'
 import { byExact, type Cell, type Compare, exactOperand, isAskedFor, type Leaf } from '../../totals/groups.ts'
-import { type Decimals, decimalText, isUniform, isUniformSql, scaleOf, uniformSql } from './decimals.ts'
+import {
+	type Decimals,
+	decimalText,
+	isUniform,
+	isUniformSql,
+	ofDecimals,
+	scaleOf,
+	uniformSql,
+} from './decimals.ts'
 
 /** How a total is summed. */
 export interface Sum {
@@ -35,7 +43,8 @@ export function sumOf(total: TotalColumn, found: Decimals | undefined): Sum {
 	const isExtreme = op === 'min' || op === 'max'
 	if (column.type === 'decimal' && found !== undefined) {
 		if (isUniform(found)) return uniform(total, found)
-		return isExtreme ? extreme(total) : decimals(total, found)
+		const own = found.hasOthers ? ofDecimals(total) : total
+		return isExtreme ? extreme(own) : decimals(own, found)
 	}
 	if (isExtreme) return plain(total)
 	return column.type === 'float' ? floating(total) : integers(total)
