@@ -11,7 +11,8 @@ import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
-import { type Outgoing, send } from './send.ts'
+import type { Outgoing } from './outgoing.ts'
+import { send } from './send.ts'
 import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
 
 export interface HttpSettings extends IdleTimes {

@@ -1,34 +1,12 @@
 /** Writes a reply to node's response with backpressure, and either closes the connection or leaves it ready for reuse. */
-import type { OutgoingHttpHeaders } from 'node:http'
-import { finished, Readable, type Writable } from 'node:stream'
-import type { Closable, Exchange } from '../exchange/exchange.ts'
+import { finished, Readable } from 'node:stream'
+import type { Exchange } from '../exchange/exchange.ts'
 import { isStreamed, linesByName, type Reply, type StreamedBody } from '../reply/headers.ts'
 import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
-
-/** What we use of a response object: node:http's, or http2's compatible one. */
-export interface Outgoing extends Writable {
-	readonly headersSent: boolean
-	/**
-	 * Takes alternating names and values; for HTTP/2 an object, because older versions of node lose repeated names there.
-	 */
-	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
-	/** Sends the head before the body's first bytes; not needed with HTTP/2. */
-	flushHeaders?(): void
-	/** `null` while an earlier pipelined answer is being written. */
-	readonly socket: Connection | null
-	writeContinue(): void
-	/** Only with HTTP/2. */
-	readonly stream?: Closable & { readonly aborted?: boolean }
-	/** Emits `timeout` after the connection has been idle for `time` ms. */
-	setTimeout(time: number): unknown
-}
-
-/** What we use of a connection. */
-export interface Connection extends Writable {
-	readonly remoteAddress?: string | undefined
-}
+import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
+import { setSendTimeout } from './slow-reader.ts'
 
 /** Sends a reply; `mustClose` closes the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
@@ -61,19 +39,6 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 /** Whether the client has disconnected: writes would be dropped without an event. */
 function isGone({ connection }: Exchange): boolean {
 	return connection?.destroyed === true
-}
-
-/** Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. */
-function cutOff(exchange: Exchange, response: Outgoing): void {
-	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
-}
-
-/**
- * Whether this is real HTTP/2, which alone has pseudo-headers: node also reports version 2 for `HTTP/2.0` on a request
- * line.
- */
-function isHttp2({ incoming }: Exchange): boolean {
-	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
 }
 
 /** Whether part of the request's body is still unread. */
@@ -190,17 +155,4 @@ function sendStream(exchange: Exchange, response: Outgoing, body: StreamedBody, 
 	source.pipe(response, { end: false })
 	// Without bytes yet, the head is sent alone: the client of an event stream waits for it.
 	if (body instanceof Readable && body.readableLength === 0 && !body.readableEnded) response.flushHeaders?.()
-}
-
-/** Closes the connection of a client that reads nothing for `sendTimeout`: its answer would stay in memory for ever. */
-function setSendTimeout(exchange: Exchange, response: Outgoing): void {
-	const { sendTimeout } = exchange.app
-	if (!Number.isFinite(sendTimeout)) return
-	response.on('timeout', () => {
-		if (response.writableLength > 0) cutOff(exchange, response)
-		else response.setTimeout(sendTimeout)
-	})
-	response.setTimeout(sendTimeout)
-	// Cleared before node uses the connection for the next answer, whose method may take longer.
-	response.prependOnceListener('finish', () => response.setTimeout(0))
 }

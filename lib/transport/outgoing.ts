@@ -1,0 +1,40 @@
+/** What we use of node's responses, of HTTP/1 and HTTP/2, and how to cut an answer off. For `send.ts` and `slow-reader.ts`. */
+import type { OutgoingHttpHeaders } from 'node:http'
+import type { Writable } from 'node:stream'
+import type { Closable, Exchange } from '../exchange/exchange.ts'
+
+/** What we use of a response object: node:http's, or http2's compatible one. */
+export interface Outgoing extends Writable {
+	readonly headersSent: boolean
+	/**
+	 * Takes alternating names and values; for HTTP/2 an object, because older versions of node lose repeated names there.
+	 */
+	writeHead(status: number, headers?: string[] | OutgoingHttpHeaders): unknown
+	/** Sends the head before the body's first bytes; not needed with HTTP/2. */
+	flushHeaders?(): void
+	/** `null` while an earlier pipelined answer is being written. */
+	readonly socket: Connection | null
+	writeContinue(): void
+	/** Only with HTTP/2. */
+	readonly stream?: Closable & { readonly aborted?: boolean }
+	/** Emits `timeout` after the connection has been idle for `time` ms. */
+	setTimeout(time: number): unknown
+}
+
+/** What we use of a connection. */
+export interface Connection extends Writable {
+	readonly remoteAddress?: string | undefined
+}
+
+/** Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. */
+export function cutOff(exchange: Exchange, response: Outgoing): void {
+	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
+}
+
+/**
+ * Whether this is real HTTP/2, which alone has pseudo-headers: node also reports version 2 for `HTTP/2.0` on a request
+ * line.
+ */
+export function isHttp2({ incoming }: Exchange): boolean {
+	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
+}
