@@ -24,7 +24,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 		disposeBody(reply.body)
 		return
 	}
-	const { body } = reply
+	const body = bytesIfLong(reply)
 	if (isStreamed(body)) {
 		sendStream(exchange, response, body, isLast)
 		return
@@ -35,6 +35,18 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	else response.end(body)
 	if (response.writableLength > 0) setSendTimeout(exchange, response)
 }
+
+/**
+ * A long text as bytes. Of a text that the client doesn't read at once, node would keep both the string and its bytes,
+ * which counts twice, and half of it towards the heap's limit.
+ */
+function bytesIfLong({ body, ascii }: Reply): Reply['body'] {
+	if (typeof body !== 'string' || body.length < LONG_TEXT) return body
+	return Buffer.from(body, ascii ? 'latin1' : 'utf8')
+}
+
+/** Characters. Shorter texts are usually read at once, and are a little faster as strings. */
+const LONG_TEXT = 65_536
 
 /** Whether the client has disconnected: writes would be dropped without an event. */
 function isGone({ connection }: Exchange): boolean {
