@@ -8,6 +8,7 @@ import type { Cors } from '../cors/cors.ts'
 import type { Incoming } from '../request/incoming.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { Pipelines } from './http-pipelining.ts'
+import type { UnsentAnswers } from './unsent-answers.ts'
 
 /** What every step of a request may read. */
 export interface App {
@@ -21,6 +22,7 @@ export interface App {
 	readonly validator: Validator | undefined
 	readonly deadlines: Deadlines
 	readonly pipelines: Pipelines
+	readonly unsent: UnsentAnswers
 	readonly maxBody: Bytes
 	readonly bodyTimeout: Milliseconds
 	readonly handlerTimeout: Milliseconds

@@ -58,6 +58,11 @@ export interface ServerOptions {
 	readonly health?: HealthOptions
 	/** Maximum size of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
+	/**
+	 * Maximum size of all responses that their clients haven't read yet: if it is exceeded, the address with the most bytes
+	 * has its connections cut off, longest waiting first. @default 268_435_456 (256 MiB)
+	 */
+	readonly maxUnsentBytes?: Bytes
 	/** Time for a request's headers, from the first byte, and for blank lines before it; then 408. @default 15 */
 	readonly headersTimeoutSeconds?: Seconds
 	/** Time for a request's body, even if it isn't read; then 408, or the connection is closed. @default 60 */
@@ -141,6 +146,7 @@ export function settingsOf(options: ServerOptions) {
 			corsOption(where, value, options.requestId?.toLowerCase(), options.logger ?? consoleLogger),
 		compression: compressionOption,
 		maxBody: or(size, 1_048_576),
+		maxUnsentBytes: or(size, 268_435_456),
 		headersTimeoutSeconds: or(time, 15),
 		bodyTimeoutSeconds: or(timeOrInfinity, 60),
 		handlerTimeoutSeconds: or(timeOrInfinity, 30),

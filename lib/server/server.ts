@@ -10,6 +10,7 @@ import { entriesOf } from '../base/options.ts'
 import { inMilliseconds, type Milliseconds, steadyClock } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Pipelines } from '../exchange/http-pipelining.ts'
+import { UnsentAnswers } from '../exchange/unsent-answers.ts'
 import { loadPages } from '../explorer/explorer.ts'
 import { Controller } from '../handler/controller.ts'
 import { Disposals } from '../handler/disposals.ts'
@@ -233,6 +234,7 @@ function appOf(settings: Settings): App {
 		validator: settings.validator,
 		deadlines: new Deadlines(steadyClock, Math.min(bodyTimeout, handlerTimeout)),
 		pipelines: new Pipelines(),
+		unsent: new UnsentAnswers(settings.maxUnsentBytes),
 		maxBody: settings.maxBody,
 		bodyTimeout,
 		handlerTimeout,

@@ -6,7 +6,7 @@ import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
 import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
-import { setSendTimeout } from './slow-reader.ts'
+import { limitStream, limitWait } from './slow-reader.ts'
 
 /** Sends a reply; `mustClose` closes the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
@@ -33,7 +33,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	else if (body === null) response.end()
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
-	if (response.writableLength > 0) setSendTimeout(exchange, response)
+	if (response.writableLength > 0) limitWait(exchange, response, body)
 }
 
 /**
@@ -140,7 +140,7 @@ function endBeforeRest(
 function sendStream(exchange: Exchange, response: Outgoing, body: StreamedBody, isLast: boolean): void {
 	const { deadlines, pipelines } = exchange.app
 	const source = readableOf(body)
-	setSendTimeout(exchange, response)
+	limitStream(exchange, response, source)
 	// The exchange never expires: it is added only to be interrupted when the server closes.
 	exchange.due = Number.POSITIVE_INFINITY
 	deadlines.add(exchange)

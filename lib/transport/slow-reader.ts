@@ -1,9 +1,40 @@
-/** The limit for a client that doesn't read its answer, which stays in memory: `sendTimeoutSeconds`. For `send.ts`. */
+/**
+ * Limits for clients that don't read their answers, which stay in memory: `sendTimeoutSeconds` for each connection, and
+ * `maxUnsentBytes` for all. For `send.ts`.
+ */
+import type { Readable } from 'node:stream'
+import type { Bytes } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { cutOff, type Outgoing } from './outgoing.ts'
+import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
+
+/** Limits an answer that has been written, but not read at once. */
+export function limitWait(exchange: Exchange, response: Outgoing, body: string | Uint8Array | null): void {
+	setSendTimeout(exchange, response)
+	const count = unsentCounter(exchange, response)
+	response.once('finish', () => count?.(undefined))
+	// In memory, a text that isn't ASCII has two bytes for each character.
+	count?.(typeof body === 'string' ? 2 * body.length : (body?.length ?? 0))
+}
+
+/** Limits a stream that waits for its client, or for earlier pipelined answers. */
+export function limitStream(exchange: Exchange, response: Outgoing, source: Readable): void {
+	setSendTimeout(exchange, response)
+	const count = unsentCounter(exchange, response)
+	if (count === undefined) return
+	const sent = (): void => count(undefined)
+	source.on('pause', () => {
+		// The source then reads on until its own buffer is full, perhaps with another chunk of this size.
+		const { writableLength } = response
+		count(writableLength + Math.max(source.readableHighWaterMark, writableLength))
+	})
+	response.on('drain', sent).on('finish', sent)
+	if (response.socket !== null) return
+	count(0)
+	response.once('socket', () => source.isPaused() || sent())
+}
 
 /** Closes the connection of a client that reads nothing for `sendTimeout`: its answer would stay in memory for ever. */
-export function setSendTimeout(exchange: Exchange, response: Outgoing): void {
+function setSendTimeout(exchange: Exchange, response: Outgoing): void {
 	const { sendTimeout } = exchange.app
 	if (!Number.isFinite(sendTimeout)) return
 	response.on('timeout', () => {
@@ -13,4 +44,35 @@ export function setSendTimeout(exchange: Exchange, response: Outgoing): void {
 	response.setTimeout(sendTimeout)
 	// Cleared before node uses the connection for the next answer, whose method may take longer.
 	response.prependOnceListener('finish', () => response.setTimeout(0))
+}
+
+/** Returns a function that counts what is unsent of the answer's body; see `UnsentAnswers.counter`. */
+function unsentCounter(
+	exchange: Exchange,
+	response: Outgoing,
+): ((body: Bytes | undefined) => void) | undefined {
+	const { app, incoming } = exchange
+	const channel = isHttp2(exchange) ? response.stream : incoming.socket
+	if (channel === undefined || channel === null) return undefined
+	return app.unsent.counter(channel, {
+		ip: () => exchange.ip(),
+		cutOff() {
+			exchange.log('warn', 'the answer was cut off: more than maxUnsentBytes were waiting to be read')
+			cutOffConnection(exchange, response)
+		},
+	})
+}
+
+/**
+ * Cuts off a connection with all its answers; with HTTP/2, only the stream. A response that waits for earlier ones has
+ * no connection that it could close, and node emits the requests that have arrived behind it even then.
+ */
+function cutOffConnection(exchange: Exchange, response: Outgoing): void {
+	const { socket } = exchange.incoming
+	if (isHttp2(exchange) || socket === null) {
+		cutOff(exchange, response)
+		return
+	}
+	exchange.app.pipelines.markEnding(socket)
+	socket.destroy?.()
 }

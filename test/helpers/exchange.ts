@@ -5,6 +5,7 @@ import { MemoryCache } from '../../lib/cache/memory-cache.ts'
 import type { App } from '../../lib/exchange/app.ts'
 import { Exchange } from '../../lib/exchange/exchange.ts'
 import { Pipelines } from '../../lib/exchange/http-pipelining.ts'
+import { UnsentAnswers } from '../../lib/exchange/unsent-answers.ts'
 import type { Incoming } from '../../lib/request/incoming.ts'
 import { proxiesOf } from '../../lib/transport/proxies.ts'
 import { Log } from './listening.ts'
@@ -19,6 +20,7 @@ export function appOf(settings: Partial<App> = {}): App {
 		validator: undefined,
 		deadlines: new Deadlines(() => 0, 1_000),
 		pipelines: new Pipelines(),
+		unsent: new UnsentAnswers(268_435_456),
 		maxBody: 1_048_576,
 		bodyTimeout: 60_000,
 		handlerTimeout: 30_000,

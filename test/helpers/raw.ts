@@ -34,8 +34,8 @@ export class RawClient {
 	#closed = false
 	#wake: () => void = () => {}
 
-	constructor(port: number, host = '127.0.0.1') {
-		this.socket = connect({ port, host, allowHalfOpen: true, noDelay: true })
+	constructor(port: number, host = '127.0.0.1', localAddress?: string) {
+		this.socket = connect({ port, host, localAddress, allowHalfOpen: true, noDelay: true })
 		this.socket.on('data', (chunk: Buffer) => {
 			this.#chunks.push(chunk)
 			this.#size += chunk.length

@@ -48,6 +48,7 @@ describe('options', (test) => {
 			cors: undefined,
 			compression: undefined,
 			maxBody: 1_048_576,
+			maxUnsentBytes: 268_435_456,
 			headersTimeoutSeconds: 15,
 			bodyTimeoutSeconds: 60,
 			handlerTimeoutSeconds: 30,
@@ -82,6 +83,7 @@ describe('options', (test) => {
 
 	for (const name of [
 		'maxBody',
+		'maxUnsentBytes',
 		'bodyTimeoutSeconds',
 		'handlerTimeoutSeconds',
 		'sendTimeoutSeconds',

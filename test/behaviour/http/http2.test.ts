@@ -2,6 +2,7 @@
 import {
 	type ClientHttp2Session,
 	connect,
+	constants,
 	createServer as createHttp2Server,
 	createSecureServer,
 } from 'node:http2'
@@ -269,6 +270,22 @@ describe('HTTP/2', (test) => {
 				assert.is((await ask({ ':path': '/about' })).status, 200)
 			},
 			{ sendTimeoutSeconds: 0.15 },
+		))
+
+	test('above maxUnsentBytes only the stream is cut off, not the session', () =>
+		over(
+			'h2c',
+			async ({ ask, session, log }) => {
+				const stream = session.request({ ':path': '/large' })
+				stream.on('error', () => {})
+				await until(() => stream.destroyed || stream.closed, 'the end of the stream')
+				assert.is(stream.rstCode, constants.NGHTTP2_INTERNAL_ERROR)
+				assert.is((await ask({ ':path': '/about' })).status, 200)
+				assert.equal(log.messages, [
+					'warn: the answer was cut off: more than maxUnsentBytes were waiting to be read',
+				])
+			},
+			{ maxUnsentBytes: 1_000_000 },
 		))
 
 	test('records are streamed, and closed when the client resets', () =>

@@ -1,0 +1,141 @@
+/**
+ * `UnsentAnswers`: how many bytes of answers are in memory because their clients haven't read them, in all and by caller.
+ * Without a bound, a few hundred clients that ask for large answers and read nothing would use up the memory before any
+ * of them is too slow. For `transport/`.
+ */
+import { type Linked, RecencyList } from '../base/recency-list.ts'
+import type { Bytes } from '../base/time.ts'
+import { callerOf } from '../limits/rate-limit.ts'
+
+/** What node keeps of an answer besides its body: request, response, headers. Measured with pipelined requests. */
+const OVERHEAD: Bytes = 6_000
+
+/** What is cut off at once: a connection, or an HTTP/2 stream. */
+export interface Channel {
+	readonly destroyed?: boolean | undefined
+	once?(event: 'close', call: () => void): unknown
+}
+
+/** Whose answer it is, and how to cut it off. */
+export interface Reader {
+	ip(): string
+	/** Closes the channel, and logs it. */
+	cutOff(): void
+}
+
+interface Caller {
+	readonly name: string
+	bytes: Bytes
+	/** Those with unsent bytes; the oldest has had some for the longest time. */
+	readonly backlogs: RecencyList<Backlog>
+}
+
+/** The unsent answers of a channel. */
+interface Backlog extends Linked<Backlog> {
+	bytes: Bytes
+	/** While there are bytes: the first answer's reader, and its caller. */
+	reader: Reader | undefined
+	caller: Caller | undefined
+	/** Set when the channel is closed, or cut off: its bytes no longer count. */
+	isClosed: boolean
+}
+
+/** When the sum exceeds `max`, the caller with the most bytes is cut off: first the channel that has waited longest. */
+export class UnsentAnswers {
+	readonly #max: Bytes
+	/** Those with unsent bytes. */
+	readonly #callers = new Map<string, Caller>()
+	/** Closed channels are garbage-collected. */
+	readonly #backlogs = new WeakMap<Channel, Backlog>()
+	#bytes: Bytes = 0
+
+	constructor(max: Bytes) {
+		this.#max = max
+	}
+
+	/** The sum of all callers. */
+	get bytes(): Bytes {
+		return this.#bytes
+	}
+
+	/** Returns a function that takes how many bytes of an answer's body are unsent; `undefined` when none is left. */
+	counter(channel: Channel, reader: Reader): (body: Bytes | undefined) => void {
+		const backlog = this.#backlogOf(channel)
+		let counted = 0
+		return (body) => {
+			const bytes = body === undefined ? 0 : body + OVERHEAD
+			if (bytes === counted || backlog.isClosed) return
+			this.#change(backlog, bytes - counted, reader)
+			counted = bytes
+			if (this.#bytes > this.#max) this.#enforce()
+		}
+	}
+
+	#backlogOf(channel: Channel): Backlog {
+		const known = this.#backlogs.get(channel)
+		if (known !== undefined) return known
+		const backlog: Backlog = {
+			bytes: 0,
+			reader: undefined,
+			caller: undefined,
+			// Then it emits no further `close`.
+			isClosed: channel.destroyed === true,
+			older: undefined,
+			newer: undefined,
+		}
+		this.#backlogs.set(channel, backlog)
+		channel.once?.('close', () => this.#close(backlog))
+		return backlog
+	}
+
+	#change(backlog: Backlog, by: Bytes, reader: Reader): void {
+		if (backlog.caller === undefined) {
+			backlog.reader = reader
+			backlog.caller = this.#callerOf(reader)
+			backlog.caller.backlogs.add(backlog)
+		}
+		const { caller } = backlog
+		backlog.bytes += by
+		caller.bytes += by
+		this.#bytes += by
+		if (backlog.bytes > 0) return
+		caller.backlogs.remove(backlog)
+		backlog.reader = undefined
+		backlog.caller = undefined
+		if (caller.bytes === 0) this.#callers.delete(caller.name)
+	}
+
+	/** As for the shares of a cache, an IPv6 /48 network is one caller: a site can change its address within it at will. */
+	#callerOf(reader: Reader): Caller {
+		const name = callerOf(null, reader.ip()).share
+		const known = this.#callers.get(name)
+		if (known !== undefined) return known
+		const caller: Caller = { name, bytes: 0, backlogs: new RecencyList() }
+		this.#callers.set(name, caller)
+		return caller
+	}
+
+	/** Cuts off until the sum is within the bound. */
+	#enforce(): void {
+		while (this.#bytes > this.#max) {
+			const backlog = this.#largest()?.backlogs.oldest
+			if (backlog?.reader === undefined) return
+			const { reader } = backlog
+			this.#close(backlog)
+			reader.cutOff()
+		}
+	}
+
+	#largest(): Caller | undefined {
+		let largest: Caller | undefined
+		for (const caller of this.#callers.values())
+			if (largest === undefined || caller.bytes > largest.bytes) largest = caller
+		return largest
+	}
+
+	/** The channel's memory is released soon: what is cut off must not count until then, or others would be too. */
+	#close(backlog: Backlog): void {
+		if (backlog.reader !== undefined) this.#change(backlog, -backlog.bytes, backlog.reader)
+		backlog.isClosed = true
+	}
+}
