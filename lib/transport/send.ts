@@ -24,7 +24,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 		disposeBody(reply.body)
 		return
 	}
-	const body = bytesIfLong(reply)
+	const body = bodyToWrite(reply)
 	if (isStreamed(body)) {
 		sendStream(exchange, response, body, isLast)
 		return
@@ -38,12 +38,16 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 
 /**
  * A long text as bytes. Of a text that the client doesn't read at once, node would keep both the string and its bytes,
- * which counts twice, and half of it towards the heap's limit.
+ * which counts twice, and half of it towards the heap's limit. And node writes the headers in the encoding of a text that
+ * comes with them, so that values beyond ASCII would depend on the body.
  */
-function bytesIfLong({ body, ascii }: Reply): Reply['body'] {
-	if (typeof body !== 'string' || body.length < LONG_TEXT) return body
-	return Buffer.from(body, ascii ? 'latin1' : 'utf8')
+function bodyToWrite({ body, ascii, headers }: Reply): Reply['body'] {
+	if (typeof body !== 'string') return body
+	const isPlain = ascii || !headers.some((text) => BEYOND_ASCII.test(text))
+	return body.length < LONG_TEXT && isPlain ? body : Buffer.from(body, ascii ? 'latin1' : 'utf8')
 }
+
+const BEYOND_ASCII = /[\x80-\xff]/
 
 /** Characters. Shorter texts are usually read at once, and are a little faster as strings. */
 const LONG_TEXT = 65_536

@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
+import { RestHandler } from '../../lib/index.ts'
 import { CustomReply, reply } from '../../lib/reply/custom-reply.ts'
 import { checkStatus, headerLine } from '../../lib/reply/set-headers.ts'
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { listening } from '../helpers/listening.ts'
+import { ask, requestText } from '../helpers/raw.ts'
 
 describe('reply/set-headers', (test) => {
 	for (const status of [200, 201, 204, 299, 304, 404, 599]) {
@@ -88,4 +91,21 @@ describe('reply/set-headers: reply()', (test) => {
 	})
 
 	test('without options there are none', () => assert.equal(reply(1).options, {}))
+})
+
+describe('reply/set-headers: values beyond ASCII', (test) => {
+	test('are sent as ISO 8859-1, whatever the body', async () => {
+		class Names extends RestHandler {
+			get_name(body: string) {
+				this.header('X-Name', 'Zoë')
+				return body
+			}
+		}
+		await listening({ '': new Names() }, {}, async ({ port }) => {
+			for (const body of ['a', '%C3%AB', '%F0%9F%91%8D']) {
+				const { headers } = await ask(port, requestText(`GET /name/${body}`))
+				assert.is(headers['x-name'], 'Zoë', body)
+			}
+		})
+	})
 })
