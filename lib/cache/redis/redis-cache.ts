@@ -7,13 +7,13 @@ import type { Bytes, Seconds } from '../../base/time.ts'
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
 import { checkKey, notCountable, toMilliseconds, toText } from '../entry.ts'
 import { MIN_BYTES, ownerOf } from '../shares.ts'
-import { adapterOf, type RedisClient } from './client.ts'
+import { adapterOf, type RedisClient } from './driver.ts'
 import { MaxmemoryPolicy } from './policy.ts'
 import { RedisLink } from './redis-link.ts'
 import { INCREMENT, redisKey, runScript, type Script, type Send } from './scripts.ts'
 import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
 
-export type { IoredisClient, NodeRedisClient, RedisClient } from './client.ts'
+export type { IoredisClient, NodeRedisClient, RedisClient } from './driver.ts'
 
 /** How a `RedisCache` uses its Redis. */
 export interface RedisCacheOptions {

@@ -6,7 +6,7 @@
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
 import { CacheFull, CacheUnavailable } from '../cache.ts'
-import type { Cancellable, ClientAdapter } from './client.ts'
+import type { Cancellable, ClientAdapter } from './driver.ts'
 
 /** A connection of the client; the next one may be to another server. */
 export interface Connection {

@@ -1,7 +1,7 @@
 /** `RedisCache` with a Redis that evicts entries or is full: `add` and `increment` never lose what they have confirmed. */
 import * as assert from 'uvu/assert'
 import { CacheFull, CacheUnavailable } from '../../../lib/cache/cache.ts'
-import { adapterOf } from '../../../lib/cache/redis/client.ts'
+import { adapterOf } from '../../../lib/cache/redis/driver.ts'
 import { MaxmemoryPolicy } from '../../../lib/cache/redis/policy.ts'
 import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
 import { RedisLink } from '../../../lib/cache/redis/redis-link.ts'
