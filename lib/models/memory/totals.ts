@@ -8,7 +8,6 @@ import {
 	exactOperand,
 	finished,
 	type Group,
-	isAskedFor,
 	type Leaf,
 } from '../totals/groups.ts'
 import { localTime, partText, type TimeZones } from '../totals/time-zone.ts'
@@ -60,11 +59,7 @@ export function totals(query: TotalsQuery, source: Source, zones: TimeZones): To
 	return finished(query, groups, {
 		keys: keys.map(({ compare }) => compare),
 		totals: addings.map(({ compare }) => compare),
-		holds(leaf, group) {
-			const adding = addings[leaf.total]
-			const value = group.totals[leaf.total]?.value
-			return adding && isAskedFor(leaf, adding.compare(value, adding.operand(leaf)))
-		},
+		operand: (leaf) => addings[leaf.total]?.operand(leaf),
 	})
 }
 

@@ -9,7 +9,7 @@ import type { Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { GROUPS, isExtreme, writeExtreme, writeGroups } from '../sql/totals.ts'
 import type { TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
-import { type Cell, type Compare, finished, type Group, type Leaf } from '../totals/groups.ts'
+import { type Cell, type Compare, finished, type Group, type Leaf, leavesOf } from '../totals/groups.ts'
 import { columnJson, type Writing } from './json.ts'
 import { keySql, Probe, partText } from './totals/keys.ts'
 import { NULL, type Sum, sumOf } from './totals/sums.ts'
@@ -17,9 +17,18 @@ import { NULL, type Sum, sumOf } from './totals/sums.ts'
 /** Maximum number of groups that are sorted, or compared, here. */
 const MAX_GROUPS = 100_000
 
+/** How many comparisons by the database are in one number, of 32 bits here. */
+const BITS = 30
+
+/** With the results of comparisons by the database. */
+interface ComparedGroup extends Group {
+	readonly bits: readonly number[]
+}
+
 /** The statement's columns, in the order of its rows. */
 interface Plan {
 	readonly sums: readonly Sum[]
+	/** The comparisons that the database makes. */
 	readonly leaves: readonly Leaf[]
 	/** Whether the statement has the order and the limit. */
 	readonly isSorted: boolean
@@ -50,12 +59,6 @@ function isSqlExtreme(total: TotalColumn | undefined): boolean {
 	return total !== undefined && isExtreme(total) && total.column.type !== 'decimal'
 }
 
-function leavesOf(having: TotalsParts<Sql>['query']['having']): Leaf[] {
-	if (having === undefined || having.op === 'null') return []
-	if ('term' in having) return leavesOf(having.term)
-	return 'terms' in having ? having.terms.flatMap(leavesOf) : [having]
-}
-
 function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writing: Writing): void {
 	const { query, keys, totals } = parts
 	const column = (name: string) => `${GROUPS}."${name}"`
@@ -76,10 +79,12 @@ function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writ
 			selected.push(`json_quote(${columnJson(total.column, column(`a${at}_0`), writing)})`, rank(`a${at}_0`))
 	}
 	sql.add(`select ${selected.join(', ') || '1'}`)
-	for (const leaf of plan.leaves) {
+	for (const [at, leaf] of plan.leaves.entries()) {
 		const total = totals[leaf.total]
-		if (total !== undefined && isExtreme(total))
-			writeExtreme(sql.add(', '), leaf.op, total.column, column(`a${leaf.total}_0`), leaf.value)
+		if (total === undefined || !isExtreme(total)) continue
+		sql.add(at % BITS === 0 ? ', case when ' : ' + case when ')
+		writeExtreme(sql, leaf.op, total.column, column(`a${leaf.total}_0`), leaf.value)
+		sql.add(` then ${1 << (at % BITS)} else 0 end`)
 	}
 	const columns = plan.sums.flatMap((sum, at) =>
 		sum.columns.map((text, n) => ({ text, name: `a${at}_${n}` })),
@@ -109,9 +114,8 @@ function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writ
  */
 function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: Plan): Totaled | undefined {
 	if (!plan.isSorted && rows.length > MAX_GROUPS) throw new ModelError('too_large')
-	const held = new Map<Group, readonly unknown[]>()
 	let isAsFound = true
-	const groups = rows.map((row) => {
+	const groups = rows.map((row): ComparedGroup => {
 		let at = 0
 		const take = (count: number) => {
 			at += count
@@ -119,7 +123,7 @@ function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: P
 		}
 		const texts = take(keys.length)
 		const ranks = plan.isSorted ? undefined : take(2 * keys.length)
-		const group = {
+		return {
 			keys: texts.map((json, index) =>
 				cellOf([json, ...(ranks?.slice(2 * index, 2 * index + 2) ?? [0n, 0n])]),
 			),
@@ -129,20 +133,20 @@ function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: P
 				isAsFound &&= sum.isAsFound?.(values) !== false
 				return isAsFound ? sum.cell(values) : NULL
 			}),
+			bits: take(Math.ceil(plan.leaves.length / BITS)).map(Number),
 		}
-		held.set(group, take(plan.leaves.length))
-		return group
 	})
 	if (!isAsFound) return undefined
 	const finishing = plan.isSorted ? { ...query, order: [] } : query
 	return finished(finishing, groups, {
 		keys: keys.map(() => byRank),
 		totals: plan.sums.map((sum, index) => (isSqlExtreme(totals[index]) ? byRank : sum.compare)),
-		holds(leaf, group) {
+		operand: (leaf) => plan.sums[leaf.total]?.operand(leaf),
+		made(leaf) {
 			const at = plan.leaves.indexOf(leaf)
-			if (at === -1) return plan.sums[leaf.total]?.holds(leaf, group.totals[leaf.total]?.value)
-			const value = held.get(group)?.[at] ?? null
-			return value === null ? undefined : Number(value) === 1
+			if (at === -1) return undefined
+			const [place, bit] = [Math.floor(at / BITS), 1 << (at % BITS)]
+			return ({ bits }) => ((bits[place] ?? 0) & bit) !== 0
 		},
 	})
 }

@@ -23,12 +23,17 @@ export interface Group {
 export type Compare = (a: unknown, b: unknown) => number
 
 /** How the columns of the groups are compared. */
-export interface Columns {
+export interface Columns<G extends Group> {
 	readonly keys: readonly Compare[]
 	readonly totals: readonly Compare[]
-	/** Whether a group matches a comparison; `undefined` for unknown. */
-	holds(leaf: Leaf, group: Group): boolean | undefined
+	/** The value that a total is compared with. */
+	operand(leaf: Leaf): unknown
+	/** The test of a comparison that the store has made; `undefined` for one that is made here. */
+	made?(leaf: Leaf): Test<G> | undefined
 }
+
+/** Whether a group matches a condition; `undefined` for unknown. */
+export type Test<G extends Group> = (group: G) => boolean | undefined
 
 /** A comparison in `having`. */
 export type Leaf = Exclude<TotalsCondition, { op: 'and' | 'or' | 'not' | 'null' }>
@@ -59,9 +64,13 @@ export function jsonParts({ by, totals }: TotalsQuery): readonly JsonPart[] {
 }
 
 /** @throws ModelError `too_large` */
-export function finished(query: TotalsQuery, groups: readonly Group[], columns: Columns): Totaled {
+export function finished<G extends Group>(
+	query: TotalsQuery,
+	groups: readonly G[],
+	columns: Columns<G>,
+): Totaled {
 	const { having, order, limit, maxBytes } = query
-	const found = having === undefined ? [...groups] : groups.filter((group) => matches(having, group, columns))
+	const found = having === undefined ? [...groups] : groups.filter(testOf(having, comparing(having, columns)))
 	const terms = order.map((term) => {
 		const cell = ({ keys, totals }: Group) => ('key' in term ? keys[term.key] : totals[term.total])
 		const compare = 'key' in term ? columns.keys[term.key] : columns.totals[term.total]
@@ -96,21 +105,110 @@ function jsonOf(part: JsonPart, { keys, totals }: Group): string {
 	return ('key' in part ? keys[part.key] : totals[part.total])?.json ?? 'null'
 }
 
+/** The comparisons of a condition. */
+export function leavesOf(having: TotalsCondition | undefined): Leaf[] {
+	if (having === undefined || having.op === 'null') return []
+	if ('term' in having) return leavesOf(having.term)
+	return 'terms' in having ? having.terms.flatMap(leavesOf) : [having]
+}
+
 /** SQL's logic: a comparison with null is unknown. */
-function matches(having: TotalsCondition, group: Group, columns: Columns): boolean | undefined {
+function testOf<G extends Group>(having: TotalsCondition, compared: (leaf: Leaf) => Test<G>): Test<G> {
 	if ('term' in having) {
-		const found = matches(having.term, group, columns)
-		return found === undefined ? undefined : !found
+		const test = testOf(having.term, compared)
+		return (group) => {
+			const found = test(group)
+			return found === undefined ? undefined : !found
+		}
 	}
 	if ('terms' in having) {
-		const decisive = having.op === 'or'
-		const found = having.terms.map((term) => matches(term, group, columns))
-		if (found.includes(decisive)) return decisive
-		return found.includes(undefined) ? undefined : !decisive
+		const tests = having.terms.map((term) => testOf(term, compared))
+		return (group) => joined(having.op === 'or', tests, group)
 	}
-	const value = group.totals[having.total]?.value ?? null
-	if (having.op === 'null') return (value === null) === having.value
-	return value === null ? undefined : columns.holds(having, group)
+	const { total } = having
+	const isNull = ({ totals }: G) => (totals[total]?.value ?? null) === null
+	if (having.op === 'null') return (group) => isNull(group) === having.value
+	const test = compared(having)
+	return (group) => (isNull(group) ? undefined : test(group))
+}
+
+/** @param decisive the result of one test that is the result of all */
+function joined<G extends Group>(
+	decisive: boolean,
+	tests: readonly Test<G>[],
+	group: G,
+): boolean | undefined {
+	let found: boolean | undefined = !decisive
+	for (const test of tests) {
+		const one = test(group)
+		if (one === decisive) return decisive
+		if (one === undefined) found = undefined
+	}
+	return found
+}
+
+/** Returns what makes the test of a comparison. */
+function comparing<G extends Group>(having: TotalsCondition, columns: Columns<G>): (leaf: Leaf) => Test<G> {
+	const places = columns.totals.map((compare, total) => {
+		const leaves = leavesOf(having).filter(
+			(leaf) => leaf.total === total && columns.made?.(leaf) === undefined,
+		)
+		return new Places(
+			total,
+			compare,
+			leaves.map((leaf) => columns.operand(leaf)),
+		)
+	})
+	return (leaf) => {
+		const made = columns.made?.(leaf)
+		if (made !== undefined) return made
+		const among = places[leaf.total] as Places // the index of a total
+		const place = among.of(columns.operand(leaf))
+		const isAskedFor = SIGNS[leaf.op]
+		return (group) => isAskedFor(among.ofGroup(group) - place)
+	}
+}
+
+/**
+ * Where a total is among all values that it is compared with: clients may ask for a hundred comparisons of each of many
+ * groups, so a group's total is looked up among them once.
+ */
+class Places {
+	readonly #total: number
+	readonly #compare: Compare
+	/** In their order, without equal ones. */
+	readonly #operands: readonly unknown[]
+	#group: Group | undefined
+	#place = 0
+
+	constructor(total: number, compare: Compare, operands: readonly unknown[]) {
+		const sorted = [...operands].sort(compare)
+		this.#operands = sorted.filter((one, at) => at === 0 || compare(sorted[at - 1], one) !== 0)
+		this.#total = total
+		this.#compare = compare
+	}
+
+	/** An odd number if the value is one of the operands, an even one between them. */
+	of(value: unknown): number {
+		let [low, high] = [0, this.#operands.length]
+		while (low < high) {
+			const middle = (low + high) >>> 1
+			const sign = this.#compare(value, this.#operands[middle])
+			if (sign === 0) return 2 * middle + 1
+			if (sign < 0) high = middle
+			else low = middle + 1
+		}
+		return 2 * low
+	}
+
+	/** The same for a group's total, which tests ask for one after another. */
+	ofGroup(group: Group): number {
+		if (group !== this.#group) {
+			this.#group = group
+			this.#place = this.of(group.totals[this.#total]?.value)
+		}
+		return this.#place
+	}
 }
 
 const SIGNS: Readonly<Record<Leaf['op'], (sign: number) => boolean>> = {
@@ -120,11 +218,6 @@ const SIGNS: Readonly<Record<Leaf['op'], (sign: number) => boolean>> = {
 	gte: (sign) => sign >= 0,
 	lt: (sign) => sign < 0,
 	lte: (sign) => sign <= 0,
-}
-
-/** Whether a comparison's result is one that its operator asks for. */
-export function isAskedFor({ op }: Leaf, sign: number): boolean {
-	return SIGNS[op](sign)
 }
 
 export const byExact: Compare = (a, b) => compareExact(a as Exact, b as Exact) // the values of such columns

@@ -1,6 +1,6 @@
 /** Totals of SQLite: values as other programs store them, and numbers of any size. */
 import * as assert from 'uvu/assert'
-import type { TimePart, Total, TotalsQuery } from '../../../lib/models/model.ts'
+import type { Comparison, TimePart, Total, TotalsCondition, TotalsQuery } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -180,6 +180,40 @@ for (const driver of sqliteDrivers)
 					await totals(database, 'a', { totals: [sum('f')], where: { op: 'gt', field: 'id', value: 1 } }),
 					'[{"sum":{"f":0.30000000000000004}}]',
 				)
+			},
+		)
+
+		on(
+			`create table a (id integer primary key, word text, n int);
+			insert into a (word, n) values ('a', 1), ('b', 2), ('c', 3), ('d', null), (null, 5)`,
+			'a hundred comparisons of values are made by the database',
+			async (database) => {
+				const leaf = (total: number, op: Comparison, value: string | number): TotalsCondition => ({
+					...{ total, op, value },
+				})
+				const words = Array.from({ length: 70 }, (_, at) => leaf(0, 'eq', `x${at}`))
+				const ask = (having: TotalsCondition) =>
+					totals(database, 'a', {
+						by: [{ name: 'id', field: 'id' }],
+						totals: [
+							{ op: 'max', field: 'word', name: 'word' },
+							{ op: 'max', field: 'n', name: 'n' },
+						],
+						having,
+					}).then((json) => (JSON.parse(json) as { id: number }[]).map(({ id }) => id).sort())
+				for (const [value, ids] of [
+					['b', [2]],
+					['c', [3]],
+				] as const)
+					for (const at of [0, 29, 30, 59, 60, 70])
+						assert.equal(
+							await ask({ op: 'or', terms: words.toSpliced(at, 0, leaf(0, 'eq', value)) }),
+							ids,
+							`${value} at ${at}`,
+						)
+				assert.equal(await ask({ op: 'not', term: { op: 'or', terms: words } }), [1, 2, 3, 4])
+				const terms = [...words, leaf(1, 'gte', 3), leaf(0, 'lt', 'b')]
+				assert.equal(await ask({ op: 'or', terms }), [1, 3, 5])
 			},
 		)
 

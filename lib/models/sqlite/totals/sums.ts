@@ -5,7 +5,7 @@
 import type { Column } from '../../sql/table.ts'
 import type { TotalColumn } from '../../sql/totals-dialect.ts'
 import { averageOf, type Exact, exactOf, exactText } from '../../totals/exact.ts'
-import { byExact, type Cell, type Compare, exactOperand, isAskedFor, type Leaf } from '../../totals/groups.ts'
+import { byExact, type Cell, type Compare, exactOperand, type Leaf } from '../../totals/groups.ts'
 import {
 	type Decimals,
 	decimalText,
@@ -23,8 +23,8 @@ export interface Sum {
 	readonly compare: Compare
 	/** The total of a group, by the values of its columns. */
 	cell(values: readonly unknown[]): Cell
-	/** Whether a total that isn't null matches a comparison. */
-	holds(leaf: Leaf, value: unknown): boolean
+	/** The value that the total is compared with. */
+	operand(leaf: Leaf): unknown
 	/** Whether the values are still as they were found to be: others may have been written meanwhile. @default true */
 	isAsFound?(values: readonly unknown[]): boolean
 }
@@ -50,9 +50,9 @@ export function sumOf(total: TotalColumn, found: Decimals | undefined): Sum {
 	return column.type === 'float' ? floating(total) : integers(total)
 }
 
-const numeric: Pick<Sum, 'compare' | 'holds'> = {
+const numeric: Pick<Sum, 'compare' | 'operand'> = {
 	compare: compareNumbers,
-	holds: (leaf, value) => isAskedFor(leaf, compareNumbers(value, Number(leaf.value))),
+	operand: ({ value }) => Number(value),
 }
 
 /** NaN equals itself and is above all other numbers. */
@@ -89,10 +89,7 @@ function floating({ op, ref }: OfColumn): Sum {
 	}
 }
 
-const exactly: Pick<Sum, 'compare' | 'holds'> = {
-	compare: byExact,
-	holds: (leaf, value) => isAskedFor(leaf, byExact(value, exactOperand(leaf))),
-}
+const exactly: Pick<Sum, 'compare' | 'operand'> = { compare: byExact, operand: exactOperand }
 
 /** The sum, or the average, of exact numbers. */
 function exactCell({ op, column }: OfColumn, sum: Exact, count: bigint): Cell {
