@@ -89,7 +89,7 @@ function keyOf(
 		return Date.parse(term.field.type === 'date' ? text : `${text.slice(0, 23)}Z`)
 	}
 	const isLocal = term.field.type === 'timestamp' && timeZone !== 'UTC'
-	const spans = isLocal ? zones.of(timeZone).spans(...rangeOf(rows, millisecondsOf)) : []
+	const spans = isLocal ? zones.spans(timeZone, ...rangeOf(rows, millisecondsOf)) : []
 	return {
 		compare: (a, b) => comparisonOf('text')(a as string, b as string), // the cells' own
 		cell(values) {

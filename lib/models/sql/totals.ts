@@ -72,7 +72,7 @@ export class Totals {
 				joins?.(sql)
 				writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS))])
 			},
-			spans: (from, to) => this.#zones.of(timeZone).spans(from, to),
+			spans: (from, to) => this.#zones.spans(timeZone, from, to),
 		}
 	}
 }

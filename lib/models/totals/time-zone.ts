@@ -23,39 +23,72 @@ const CYCLE_YEARS = 400
 /** The first of the years that later ones are like. */
 export const FOLD_TO_YEAR = FOLDED_YEAR - CYCLE_YEARS
 
-/** Shorter than any period between two changes of the clocks. */
-const STEP: Milliseconds = 5 * 86_400_000
 const SECOND: Milliseconds = 1_000
+/** Nearly all changes are at a quarter of an hour. */
+const QUARTER: Milliseconds = 900_000
+const DAY: Milliseconds = 86_400_000
+const WEEK = 7 * DAY
 
-/** Maximum number of zones that are remembered: clients name them. */
-const MAX_ZONES = 8
+/**
+ * Offsets are compared in steps that are shorter than any period between two changes. From 1910 on, the shortest have a
+ * week: in wars, around Ramadan, and where a state has thought better of it. `time-zone.long.ts` has them all.
+ */
+function stepIn(year: number): Milliseconds {
+	if (year < 1_910) return 180 * DAY
+	return (year < FOLD_TO_YEAR ? 6 : 30) * DAY
+}
+
+/** Maximum number of years and changes that are remembered, of all zones together: clients name them. */
+const MAX_HELD = 20_000
 
 /** The zones of one model. */
 export class TimeZones {
-	/** Least recently used first. */
+	/** By the name that `Intl` has for all spellings of it. Least recently used first. */
 	readonly #zones = new Map<string, TimeZone>()
+	readonly #maxHeld: number
+	#held = 0
+
+	constructor(maxHeld = MAX_HELD) {
+		this.#maxHeld = maxHeld
+	}
 
 	/** @throws RangeError for a name that `Intl` doesn't know */
-	of(name: string): TimeZone {
-		const zone = this.#zones.get(name) ?? new TimeZone(name)
-		this.#zones.delete(name)
-		this.#zones.set(name, zone)
-		const [oldest] = this.#zones.size > MAX_ZONES ? this.#zones.keys() : []
-		if (oldest !== undefined) this.#zones.delete(oldest)
-		return zone
+	spans(name: string, from: Milliseconds, to: Milliseconds): readonly Span[] {
+		const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions()
+		const zone = this.#zones.get(timeZone) ?? new TimeZone(timeZone)
+		this.#zones.delete(timeZone)
+		this.#zones.set(timeZone, zone)
+		this.#held -= zone.held
+		const spans = zone.spans(from, to)
+		this.#held += zone.held
+		for (const [oldest, { held }] of this.#zones) {
+			if (this.#held <= this.#maxHeld) break
+			this.#zones.delete(oldest)
+			this.#held -= held
+		}
+		return spans
 	}
 }
 
+/** The offset at the beginning of a year, in UTC, and the changes in it. */
+interface Year {
+	readonly ahead: Seconds
+	readonly changes: readonly Span[]
+}
+
 export class TimeZone {
-	readonly #format: Intl.DateTimeFormat
-	/** The changes within each year that was asked for. */
-	readonly #years = new Map<number, readonly Span[]>()
+	readonly #name: string
+	/** Those that were asked for. */
+	readonly #years = new Map<number, Year>()
+	#held = 0
 
 	constructor(timeZone: string) {
-		this.#format = new Intl.DateTimeFormat('en-US', {
-			...{ timeZone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-			...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-		})
+		this.#name = timeZone
+	}
+
+	/** How many years and changes are remembered. */
+	get held(): number {
+		return this.#held
 	}
 
 	/**
@@ -68,44 +101,79 @@ export class TimeZone {
 		const earliest = isFolded ? Math.min(years[0] ?? 0, FOLD_TO_YEAR) : (years[0] ?? 0)
 		const first = Math.min(Math.max(earliest - 1, FIRST_YEAR), FOLDED_YEAR - 1)
 		const last = Math.max(first, Math.min((years[1] ?? 0) + 1, FOLDED_YEAR - 1))
-		const spans: Span[] = [{ from: Number.NEGATIVE_INFINITY, ahead: this.#ahead(Date.UTC(first, 0)) }]
-		for (let year = first; year <= last; year++) spans.push(...this.#changes(year))
+		const spans: Span[] = []
+		let clock: Clock | undefined
+		for (let year = first; year <= last; year++) {
+			let known = this.#years.get(year)
+			if (known === undefined) {
+				clock ??= new Clock(this.#name)
+				known = clock.year(year, this.#years.get(year - 1)?.changes)
+				this.#years.set(year, known)
+				this.#held += 1 + known.changes.length
+			}
+			if (year === first) spans.push({ from: Number.NEGATIVE_INFINITY, ahead: known.ahead })
+			spans.push(...known.changes)
+		}
 		return spans
 	}
+}
 
-	#changes(year: number): readonly Span[] {
-		const known = this.#years.get(year)
-		if (known !== undefined) return known
-		const changes: Span[] = []
-		const end = Date.UTC(year + 1, 0)
-		let before = Date.UTC(year, 0)
-		while (before < end) {
-			const after = Math.min(before + STEP, end)
-			const ahead = this.#ahead(after)
-			if (ahead !== this.#ahead(before)) changes.push({ from: this.#changeIn(before, after), ahead })
-			before = after
-		}
-		this.#years.set(year, changes)
-		return changes
+/** What clocks show, by `Intl`: each question takes it a microsecond. Not kept, because it has some 30 KB. */
+class Clock {
+	readonly #format: Intl.DateTimeFormat
+
+	constructor(timeZone: string) {
+		// The offset, which alone isn't written, with what is shortest.
+		this.#format = new Intl.DateTimeFormat('en-US', {
+			...{ timeZone, weekday: 'narrow', timeZoneName: 'longOffset' },
+		})
 	}
 
-	/** The first second with another offset. */
-	#changeIn(before: Milliseconds, after: Milliseconds): Milliseconds {
-		const ahead = this.#ahead(before)
-		let [low, high] = [before / SECOND, after / SECOND]
+	/** @param last the changes in the year before */
+	year(year: number, last: readonly Span[] = []): Year {
+		const changes: Span[] = []
+		const [step, end] = [stepIn(year), Date.UTC(year + 1, 0)]
+		let before = Date.UTC(year, 0)
+		const first = this.#ahead(before)
+		let ahead = first
+		while (before < end) {
+			const after = Math.min(before + step, end)
+			const then = this.#ahead(after)
+			if (then !== ahead) changes.push({ from: this.#changeIn(before, after, ahead, last), ahead: then })
+			before = after
+			ahead = then
+		}
+		return { ahead: first, changes }
+	}
+
+	/** The first second with another offset than `ahead`: often on the same Sunday as in the year before. */
+	#changeIn(before: Milliseconds, after: Milliseconds, ahead: Seconds, last: readonly Span[]): Milliseconds {
+		const isChange = (time: Milliseconds) =>
+			this.#ahead(time) !== ahead && this.#ahead(time - SECOND) === ahead
+		for (const { from } of last)
+			for (const guess of [from + 52 * WEEK, from + 53 * WEEK])
+				if (before < guess && guess <= after && isChange(guess)) return guess
+		const change = this.#search(before, after, QUARTER, ahead)
+		return isChange(change) ? change : this.#search(change - QUARTER, change, SECOND, ahead)
+	}
+
+	#search(before: Milliseconds, after: Milliseconds, unit: Milliseconds, ahead: Seconds): Milliseconds {
+		let [low, high] = [before / unit, after / unit]
 		while (high - low > 1) {
 			const middle = Math.floor((low + high) / 2)
-			if (this.#ahead(middle * SECOND) === ahead) low = middle
+			if (this.#ahead(middle * unit) === ahead) low = middle
 			else high = middle
 		}
-		return high * SECOND
+		return high * unit
 	}
 
 	/** At a whole second. */
 	#ahead(time: Milliseconds): Seconds {
-		const [month = 0, day = 0, year = 0, hour = 0, minute = 0, second = 0] =
-			this.#format.format(time).match(/\d+/g)?.map(Number) ?? []
-		return (Date.UTC(year, month - 1, day, hour, minute, second) - time) / SECOND
+		// `S, GMT+05:30`, in history with seconds, in Greenwich sometimes only `GMT`.
+		const [, sign, hours = 0, minutes = 0, seconds = 0] =
+			/GMT(.)(\d+):(\d+)(?::(\d+))?$/.exec(this.#format.format(time)) ?? []
+		const ahead = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)
+		return sign === '+' || ahead === 0 ? ahead : -ahead
 	}
 }
 
