@@ -6,10 +6,11 @@ import type { Milliseconds } from '../../base/time.ts'
 import type { TimePart, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Sql } from '../sql/dialect.ts'
-import { isDigitText, isExact, offsetTree, type TotalsWords, writeTotals } from '../sql/totals.ts'
+import { type OffsetWords, offsetOf } from '../sql/offsets.ts'
+import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/totals.ts'
 import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
-import { FOLD_TO_YEAR, FOLDED_YEAR } from '../totals/time-zone.ts'
+import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part } from './json.ts'
 
 export function totalsOf(): TotalsDialect<Sql> {
@@ -70,13 +71,14 @@ function oneText(parts: readonly Part[]): string {
 function localOf(key: KeyColumn, { spans }: TotalsParts<Sql>, [first, last]: readonly unknown[]): string {
 	const utc = utcOf(key)
 	const [from, to] = [timeOf(first), timeOf(last)]
-	const tree = (time: string) =>
-		offsetTree(spans(from, to), (at) => `${time} < timestamp'${at.replace('T', ' ')}'`)
-	const folded = `${utc} - interval (floor((year(${utc}) - ${FOLD_TO_YEAR}) / 400) * 400) year`
-	const isFolded = new Date(to).getUTCFullYear() + 1 >= FOLDED_YEAR
-	const like = isFolded ? `if(year(${utc}) >= ${FOLDED_YEAR}, ${folded}, ${utc})` : utc
+	const ahead = offsetOf(utc, spans(from, to), to, OFFSETS)
 	// Beyond the range of DATETIME, what UTC has.
-	return `coalesce(${utc} + interval (${tree(like)}) second, ${utc})`
+	return `coalesce(${utc} + interval (${ahead}) second, ${utc})`
+}
+
+const OFFSETS: OffsetWords = {
+	isBefore: (time, moment) => `${time} < timestamp'${moment.replace('T', ' ')}'`,
+	folded: (time) => `(${time} - interval (floor((year(${time}) - ${FOLD_TO_YEAR}) / 400) * 400) year)`,
 }
 
 function timeOf(text: unknown): Milliseconds {

@@ -5,7 +5,7 @@
 import type { Comparison, Order, Totaled, TotalsCondition, TotalsQuery, Value } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import { jsonParts, type Leaf } from '../totals/groups.ts'
-import { type Span, TimeZones } from '../totals/time-zone.ts'
+import { TimeZones } from '../totals/time-zone.ts'
 import { OPERATORS, writeCondition, writeWhere } from './condition.ts'
 import { Sql } from './dialect.ts'
 import type { Rows } from './driver.ts'
@@ -241,25 +241,4 @@ export function writeExtreme(
 ): void {
 	if (sql.dialect.cantHold?.(column, value) === true) sql.add(`${ref} ${op === 'ne' ? '=' : '<>'} ${ref}`)
 	else sql.add(`${ref} ${OPERATORS[op]} `).value(value, column)
-}
-
-/** Few levels, because parsers of SQL have a small stack; and few comparisons on each. */
-const BRANCHES = 8
-
-/**
- * The offset of a time in seconds, by a search in the spans.
- *
- * @param isBefore the condition that the time is before a moment such as `2026-03-29T01:00:00`
- */
-export function offsetTree(spans: readonly Span[], isBefore: (moment: string) => string): string {
-	const [first] = spans
-	if (first === undefined || spans.length === 1) return String(first?.ahead ?? 0)
-	const size = BRANCHES ** Math.max(0, Math.ceil(Math.log(spans.length) / Math.log(BRANCHES)) - 1)
-	let sql = 'case'
-	let from = 0
-	for (; from + size < spans.length; from += size) {
-		const moment = new Date(spans[from + size]?.from ?? 0).toISOString().slice(0, 19)
-		sql += ` when ${isBefore(moment)} then ${offsetTree(spans.slice(from, from + size), isBefore)}`
-	}
-	return `${sql} else ${offsetTree(spans.slice(from), isBefore)} end`
 }

@@ -2,9 +2,9 @@
 import type { Milliseconds } from '../../../base/time.ts'
 import type { TimePart } from '../../model.ts'
 import type { Sql } from '../../sql/dialect.ts'
-import { offsetTree } from '../../sql/totals.ts'
+import { type OffsetWords, offsetOf } from '../../sql/offsets.ts'
 import type { KeyColumn, TotalColumn, TotalsParts } from '../../sql/totals-dialect.ts'
-import { FOLD_TO_YEAR, FOLDED_YEAR } from '../../totals/time-zone.ts'
+import { FOLD_TO_YEAR } from '../../totals/time-zone.ts'
 import { isWireSql, timestampSql } from '../json.ts'
 import { formatOf } from '../types.ts'
 import { type Decimals, decimalsOf, PROBED, probeSql } from './decimals.ts'
@@ -65,15 +65,26 @@ export class Probe {
 		const [first, last, isWire] = this.#row.slice(TIMES * place, TIMES * (place + 1))
 		const utc = Number(isWire) === 1 ? key.ref : utcSql(key)
 		const [from, to] = [timeOf(first), timeOf(last)]
-		const year = `substr(${utc}, 1, 4)`
-		const folded = `printf('%04d', (${year} - ${FOLD_TO_YEAR}) % 400 + ${FOLD_TO_YEAR}) || substr(${utc}, 5)`
-		const isFolded = new Date(to).getUTCFullYear() + 1 >= FOLDED_YEAR
-		const like = isFolded ? `case when ${utc} >= '${FOLDED_YEAR}' then ${folded} else ${utc} end` : utc
-		const ahead = offsetTree(this.#parts.spans(from, to), (moment) => `${like} < '${moment}'`)
-		const local = `strftime('%Y-%m-%dT%H:%M:%S', substr(${utc}, 1, 19), (${ahead}) || ' seconds')`
-		// Beyond the range of SQLite's functions, what UTC has.
-		return `coalesce(${local}, ${utc})`
+		const spans = this.#parts.spans(from, to)
+		return once('utc', utc, (time) => {
+			const ahead = offsetOf(time, spans, to, OFFSETS)
+			const local = `strftime('%Y-%m-%dT%H:%M:%S', substr(${time}, 1, 19), (${ahead}) || ' seconds')`
+			// Beyond the range of SQLite's functions, what UTC has.
+			return `coalesce(${local}, ${time})`
+		})
 	}
+}
+
+const OFFSETS: OffsetWords = {
+	once: (value, write) => once('alike', value, write),
+	isBefore: (time, moment) => `${time} < '${moment}'`,
+	folded: (time) =>
+		`printf('%04d', (substr(${time}, 1, 4) - ${FOLD_TO_YEAR}) % 400 + ${FOLD_TO_YEAR}) || substr(${time}, 5)`,
+}
+
+/** SQLite evaluates an expression wherever its name is written, except that of a select without a table. */
+function once(name: string, value: string, write: (name: string) => string): string {
+	return `(select ${write(name)} from (select ${value} as ${name}))`
 }
 
 function timeOf(text: unknown): Milliseconds {
