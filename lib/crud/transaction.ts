@@ -70,18 +70,14 @@ export async function transaction<
 	const views = await Promise.all(members.map((member) => viewOf(member, exchange)))
 	const session = await commonSession(views.filter((view) => view !== undefined))
 	const depth = 1 + (outer?.depth ?? 0)
-	// Models, and SQL by hand, don't tell what they change.
-	const tells = members.every(({ handler }) => handler !== undefined) && work.length === 1
-	const changes = outer?.changes ?? { mayBe: false }
-	if (!tells) changes.mayBe = true
 	if (depth > MAX_DEPTH) throw endless(members)
 	let ofWork: { readonly error: unknown } | undefined
 	const run = async (within: Within): Promise<T> => {
-		const inner: CrudTransaction = { depth, changes, of: (model) => within.of(outer?.of(model) ?? model) }
+		const inner: CrudTransaction = { depth, of: (model) => within.of(outer?.of(model) ?? model) }
 		const leaves: (() => void)[] = []
-		const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
 		const working = (async () => {
 			signal?.throwIfAborted()
+			const things = members.map(({ model }, at) => enter(model, views[at], inner, leaves))
 			// The same models and handlers, and the connection as the caller has declared it.
 			return work(things as unknown as Of, within.connection as Connection)
 		})()
@@ -106,8 +102,8 @@ export async function transaction<
 		const handlers = members.flatMap(({ handler }) => handler ?? [])
 		const own = handlers.filter((handler) => findExchange(handler) !== undefined)
 		const result = await inTurn(own, () => begin(members, run, session))
-		// Not to be run again with the same Idempotency-Key, whatever comes now.
-		if (exchange !== undefined && changes.mayBe) exchange.isDone = true
+		// Not to be run again with the same Idempotency-Key, whatever comes now: what it has changed isn't known here.
+		if (exchange !== undefined) exchange.isDone = true
 		return result
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned

@@ -54,8 +54,6 @@ export interface CrudTransaction {
 	of(model: Model): Model
 	/** 1 for one that isn't within another. */
 	readonly depth: number
-	/** Whether it may have changed anything; shared with those within it. */
-	readonly changes: { mayBe: boolean }
 }
 
 /** Parameters and results of one request, without its id and values. The shared handler's state is frozen. */
@@ -119,13 +117,7 @@ export function stateOf(
 
 /** Notes that a change is stored: with the same Idempotency-Key, the request must not be run again, whatever comes now. */
 export function noteStored(view: CrudView): void {
-	const { transaction } = view[FACTS]
-	if (transaction !== undefined) {
-		// It is stored with the commit.
-		transaction.changes.mayBe = true
-		return
-	}
-	const exchange = findExchange(view)
+	const exchange = view[FACTS].transaction === undefined ? findExchange(view) : undefined
 	if (exchange !== undefined) exchange.isDone = true
 }
 

@@ -24,7 +24,7 @@ export interface Reader {
 }
 
 interface Caller {
-	readonly name: string
+	readonly address: string
 	bytes: Bytes
 	/** Those with unsent bytes; the oldest has had some for the longest time. */
 	readonly backlogs: RecencyList<Backlog>
@@ -33,8 +33,9 @@ interface Caller {
 /** The unsent answers of a channel. */
 interface Backlog extends Linked<Backlog> {
 	bytes: Bytes
-	/** While there are bytes: the first answer's reader, and its caller. */
-	reader: Reader | undefined
+	/** Of the unsent answers, in their order. */
+	readonly readers: Set<Reader>
+	/** While there are bytes. */
 	caller: Caller | undefined
 	/** Set when the channel is closed, or cut off: its bytes no longer count. */
 	isClosed: boolean
@@ -43,7 +44,7 @@ interface Backlog extends Linked<Backlog> {
 /** When the sum exceeds `max`, the caller with the most bytes is cut off: first the channel that has waited longest. */
 export class UnsentAnswers {
 	readonly #max: Bytes
-	/** Those with unsent bytes. */
+	/** Those with unsent bytes, by address. */
 	readonly #callers = new Map<string, Caller>()
 	/** Closed channels are garbage-collected. */
 	readonly #backlogs = new WeakMap<Channel, Backlog>()
@@ -65,6 +66,8 @@ export class UnsentAnswers {
 		return (body) => {
 			const bytes = body === undefined ? 0 : body + OVERHEAD
 			if (bytes === counted || backlog.isClosed) return
+			if (bytes === 0) backlog.readers.delete(reader)
+			else backlog.readers.add(reader)
 			this.#change(backlog, bytes - counted, reader)
 			counted = bytes
 			if (this.#bytes > this.#max) this.#enforce()
@@ -76,7 +79,7 @@ export class UnsentAnswers {
 		if (known !== undefined) return known
 		const backlog: Backlog = {
 			bytes: 0,
-			reader: undefined,
+			readers: new Set(),
 			caller: undefined,
 			// Then it emits no further `close`.
 			isClosed: channel.destroyed === true,
@@ -88,9 +91,9 @@ export class UnsentAnswers {
 		return backlog
 	}
 
-	#change(backlog: Backlog, by: Bytes, reader: Reader): void {
+	#change(backlog: Backlog, by: Bytes, reader?: Reader): void {
 		if (backlog.caller === undefined) {
-			backlog.reader = reader
+			if (reader === undefined) return
 			backlog.caller = this.#callerOf(reader)
 			backlog.caller.backlogs.add(backlog)
 		}
@@ -100,18 +103,16 @@ export class UnsentAnswers {
 		this.#bytes += by
 		if (backlog.bytes > 0) return
 		caller.backlogs.remove(backlog)
-		backlog.reader = undefined
 		backlog.caller = undefined
-		if (caller.bytes === 0) this.#callers.delete(caller.name)
+		if (caller.bytes === 0) this.#callers.delete(caller.address)
 	}
 
-	/** As for the shares of a cache, an IPv6 /48 network is one caller: a site can change its address within it at will. */
 	#callerOf(reader: Reader): Caller {
-		const name = callerOf(null, reader.ip()).share
-		const known = this.#callers.get(name)
+		const address = reader.ip()
+		const known = this.#callers.get(address)
 		if (known !== undefined) return known
-		const caller: Caller = { name, bytes: 0, backlogs: new RecencyList() }
-		this.#callers.set(name, caller)
+		const caller: Caller = { address, bytes: 0, backlogs: new RecencyList() }
+		this.#callers.set(address, caller)
 		return caller
 	}
 
@@ -119,23 +120,36 @@ export class UnsentAnswers {
 	#enforce(): void {
 		while (this.#bytes > this.#max) {
 			const backlog = this.#largest()?.backlogs.oldest
-			if (backlog?.reader === undefined) return
-			const { reader } = backlog
+			if (backlog === undefined) return
+			const [reader] = backlog.readers
 			this.#close(backlog)
-			reader.cutOff()
+			reader?.cutOff()
 		}
 	}
 
+	/**
+	 * The address with the most bytes, in the network with the most: as for the shares of a cache, an IPv6 /48 is one caller,
+	 * since a site can change its address within it at will.
+	 */
 	#largest(): Caller | undefined {
-		let largest: Caller | undefined
-		for (const caller of this.#callers.values())
-			if (largest === undefined || caller.bytes > largest.bytes) largest = caller
-		return largest
+		const networks = new Map<string, { bytes: Bytes; largest: Caller }>()
+		for (const caller of this.#callers.values()) {
+			const { share } = callerOf(null, caller.address)
+			const network = networks.get(share) ?? { bytes: 0, largest: caller }
+			network.bytes += caller.bytes
+			if (caller.bytes > network.largest.bytes) network.largest = caller
+			networks.set(share, network)
+		}
+		let found: { readonly bytes: Bytes; readonly largest: Caller } | undefined
+		for (const network of networks.values())
+			if (found === undefined || network.bytes > found.bytes) found = network
+		return found?.largest
 	}
 
 	/** The channel's memory is released soon: what is cut off must not count until then, or others would be too. */
 	#close(backlog: Backlog): void {
-		if (backlog.reader !== undefined) this.#change(backlog, -backlog.bytes, backlog.reader)
+		this.#change(backlog, -backlog.bytes)
+		backlog.readers.clear()
 		backlog.isClosed = true
 	}
 }

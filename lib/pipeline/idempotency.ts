@@ -118,6 +118,7 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	}
 	// Storing has a timeout of its own, and must not turn an answer into 503.
 	exchange.due = Number.POSITIVE_INFINITY
+	exchange.onCancel = onCancel
 	await storeAnswer(exchange, cacheKey, reply, fingerprint)
 	return reply
 }

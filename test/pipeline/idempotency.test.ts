@@ -16,7 +16,6 @@ import {
 	RestHandler,
 	reply,
 	type ServerOptions,
-	transaction,
 } from '../../lib/index.ts'
 import { type Asking, asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
@@ -452,7 +451,7 @@ describe('idempotency', (test) => {
 		})
 	}
 
-	test('a change that was stored before a timeout is not made again; one that only read is', async () => {
+	test('a change that was stored before a timeout is not made again', async () => {
 		let now = 0
 		let isSlow = true
 		const model = new MemoryModel('order', { key: 'id', fields: { id: 'integer', note: 'text' } })
@@ -463,24 +462,17 @@ describe('idempotency', (test) => {
 				if (isSlow) await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
 				return model.count(undefined)
 			}
-			async post_check() {
-				await transaction([this], ([orders]) => orders.list(orders.listQuery()))
-				if (isSlow) throw new RestError('unavailable')
-				return model.count(undefined)
-			}
 		}
 		const orders = new Orders(model, { visible: 'all', creatable: ['note'], allow: ['list', 'create'] })
 		const cache = new MemoryCache({ max: 10, clock: () => now })
 		await listening({ orders }, { cache, handlerTimeoutSeconds: 0.1 }, async ({ url }) => {
-			const ask = async (path: string) => {
-				const headers = { 'idempotency-key': `k${path}`, 'x-user': 'ann' }
-				return (await fetch(`${url}/orders/${path}`, { method: 'POST', headers })).status
-			}
-			assert.equal([await ask('pay'), await ask('check')], [503, 503])
+			const headers = { 'idempotency-key': 'k', 'x-user': 'ann' }
+			const ask = async () => (await fetch(`${url}/orders/pay`, { method: 'POST', headers })).status
+			assert.is(await ask(), 503)
 			isSlow = false
-			assert.equal([await ask('pay'), await ask('check')], [409, 200])
+			assert.is(await ask(), 409)
 			now = 10_000
-			assert.is(await ask('pay'), 409)
+			assert.is(await ask(), 409)
 			assert.is(await model.count(undefined), 1)
 		})
 	})

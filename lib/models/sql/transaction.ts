@@ -109,7 +109,6 @@ class TransactionDriver implements Driver {
 		const lending: Lending = {
 			begin: () => {
 				this.#assertUsable()
-				this.#turn.refuseByHand()
 				this.#isByHand = true
 			},
 			failed: (error) => {

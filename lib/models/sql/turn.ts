@@ -27,14 +27,6 @@ export class Turn {
 		return work()
 	}
 
-	/** @throws TypeError while a transaction is open, whose part a statement by hand would become */
-	refuseByHand(): void {
-		if (this.#open === undefined) return
-		throw new TypeError(
-			'a transaction within this one is open: use the connection that its work gets, or wait for its end',
-		)
-	}
-
 	/** Calls `work`, a transaction, when no other one is open. */
 	async take<T>(work: () => Promise<T>): Promise<T> {
 		while (this.#open !== undefined) await this.#open

@@ -9,7 +9,7 @@ import { lend, transactionEnded } from '../../sql/lend.ts'
 import { NoConnection, Renewal } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { Turn } from '../../sql/turn.ts'
-import { codeOf, isAborted, isMixedUp, isReadOnly } from '../errors.ts'
+import { codeOf, isAborted, isMixedUp, isReadOnly, PROBE } from '../errors.ts'
 import { cancel } from '../pg/cancel.ts'
 import { namesOf, type StatementNames } from '../pg/statement-names.ts'
 
@@ -156,6 +156,7 @@ export class PostgresJsDriver implements Driver {
 			const turn = new Turn()
 			/** The result of the statement sent last. */
 			let sent: Promise<unknown> | undefined
+			let isByHand = false
 			const run = async (statement: Statement): Promise<Rows> => {
 				assertOpen()
 				try {
@@ -179,7 +180,7 @@ export class PostgresJsDriver implements Driver {
 				connection: lend(sql, {
 					begin: () => {
 						assertOpen()
-						turn.refuseByHand()
+						isByHand = true
 					},
 				}),
 			}
@@ -190,6 +191,8 @@ export class PostgresJsDriver implements Driver {
 					scope.hasEnded = true
 				})
 				await sent?.catch(() => {})
+				// A statement by hand that nobody waits for may fail as well, and has when this one is answered.
+				if (isByHand) await this.#run(sql, PROBING).catch(() => {})
 				results.push(result)
 			} finally {
 				scope.hasEnded = true
@@ -242,6 +245,8 @@ export class PostgresJsDriver implements Driver {
 		this.#deadlines.add(item)
 	}
 }
+
+const PROBING: Statement = { text: PROBE, values: [], writes: false }
 
 /** A transaction, or a savepoint in it. */
 interface Scope {
