@@ -68,6 +68,12 @@ export function linksOf({ person, place, item, tag, tie, looseTie }: LinkModels)
 		language: { model: place, fields: ['lang'], to: ['lang'], isMany: false },
 		tags: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: tie, ...via } },
 		loose: { model: tag, fields: ['id'], to: ['id'], isMany: true, through: { model: looseTie, ...via } },
+		people: {
+			...{ model: person, fields: ['id'], to: ['id'], isMany: true },
+			through: { model: tie, from: ['tag'], on: ['person'] },
+		},
+		inhabitants: { model: person, fields: ['lang', 'region'], to: ['lang', 'region'], isMany: true },
+		siblings: { model: item, fields: ['person'], to: ['person'], isMany: true },
 	}
 }
 
@@ -86,6 +92,7 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 	const n = (op: 'eq' | 'gt' | 'ne', value: number): Condition => ({ op, field: 'n', value })
 	const word = (value: string): Condition => ({ op: 'eq', field: 'word', value })
 	const name = (value: string): Condition => ({ op: 'eq', field: 'name', value })
+	const note = (value: string): Condition => ({ op: 'eq', field: 'note', value })
 	type Build = (links: Record<string, Link>) => Condition
 	const some =
 		(link: string, where?: Condition, fails?: Condition): Build =>
@@ -146,6 +153,24 @@ export function linkTests(test: Test, models: () => LinkModels): void {
 		['repeated ties count once', count('loose', 'gte', 2), [2]],
 		['repeated ties count once, exactly', count('loose', 'eq', 1), [1]],
 		['a count within', within('staff', count('items', 'eq', 2)), [1]],
+		['a count within that is not reached', within('staff', count('items', 'lt', 2)), [1, 2]],
+		['a count of zero within', within('boss', count('items', 'eq', 0)), []],
+		['none within', within('staff', not(some('items'))), [2]],
+		['every one within', within('boss', not(some('items', undefined, n('ne', 6)))), [4]],
+		['none of those within', not(within('boss', some('items', n('eq', 5)))), [1, 4, 5]],
+		['many of many within', within('boss', within('staff', some('items', n('eq', 8)))), [2, 3]],
+		['many to many within', within('boss', some('tags', word('blue'))), [2, 3]],
+		['a count of many to many within', within('boss', count('tags', 'lte', 1)), [4]],
+		['repeated ties within count once', within('boss', count('loose', 'gte', 2)), [4]],
+		['repeated ties within count once, exactly', within('boss', count('loose', 'ne', 2)), [2, 3]],
+		['a link there and back, by a link within', within('tags', some('people', name('Bob'))), [1, 2]],
+		['a count of a link there and back', within('tags', count('people', 'gte', 2)), [1, 2]],
+		['a link of several fields, there and back', within('place', some('inhabitants', name('Bob'))), [2]],
+		['a count by several fields within', within('place', count('inhabitants', 'eq', 1)), [1, 2, 4]],
+		['none by a field that is not unique', within('items', not(some('siblings', n('eq', 7)))), [3]],
+		['a count by a field that is not unique', within('items', count('siblings', 'eq', 3)), [1]],
+		['a smaller count by a field that is not unique', within('items', count('siblings', 'lt', 2)), [3]],
+		['the first of several within', within('boss', some('language', note('x'))), [2, 3, 4]],
 		[
 			'counts and links in and, or and not',
 			(links) => ({

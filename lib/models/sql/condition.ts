@@ -5,7 +5,7 @@
 import type { Comparison, Condition, Link } from '../model.ts'
 import type { Dialect, Sql } from './dialect.ts'
 import { subjectOfModel } from './subject.ts'
-import { type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
+import { type Columns, columnName, columnOf, isUniqueIn, type Table, tableName } from './table.ts'
 
 /** The operators in SQL. */
 export const OPERATORS: Readonly<Record<Comparison, string>> = {
@@ -17,20 +17,45 @@ export const OPERATORS: Readonly<Record<Comparison, string>> = {
 	lte: '<=',
 }
 
+/** The records that a condition is about: those of a statement, or those to which a link within a condition leads. */
+interface Outer {
+	readonly columns: Columns
+	/** The table's; empty for none. */
+	readonly alias: string
+	readonly reads: Reads
+	/** If a link leads to them. */
+	readonly table?: Table
+}
+
+/** Whether a statement looks at a `few` records, which it finds by their keys, or at `many`. */
+type Reads = 'few' | 'many'
+
 /**
- * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none.
+ * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none. With `few`, links
+ * are followed from each record, without reading other ones.
  *
  * @throws TypeError for a field that the table doesn't have
  */
-export function writeCondition(sql: Sql, condition: Condition, columns: Columns, alias: string): void {
+export function writeCondition(
+	sql: Sql,
+	condition: Condition,
+	columns: Columns,
+	alias: string,
+	reads: Reads = 'few',
+): void {
+	write(sql, condition, { columns, alias, reads })
+}
+
+function write(sql: Sql, condition: Condition, outer: Outer): void {
+	const { columns, alias } = outer
 	switch (condition.op) {
 		case 'and':
 		case 'or':
-			writeTerms(sql, condition.op, condition.terms, columns, alias)
+			writeTerms(sql, condition.op, condition.terms, outer)
 			return
 		case 'not':
 			sql.add('not (')
-			writeCondition(sql, condition.term, columns, alias)
+			write(sql, condition.term, outer)
 			sql.add(')')
 			return
 		case 'in': {
@@ -52,12 +77,10 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 			return
 		}
 		case 'some':
-			sql.add('exists (select 1')
-			writeRelated(sql, condition, columns, alias)
-			sql.add(')')
+			writeReaches(sql, condition, 1, true, outer)
 			return
 		case 'count':
-			writeCount(sql, condition, columns, alias)
+			writeCount(sql, condition, outer)
 			return
 		default: {
 			const { dialect } = sql
@@ -84,13 +107,7 @@ export function writeCondition(sql: Sql, condition: Condition, columns: Columns,
 /** Clients can't give more terms, scopes can. SQLite's parser nests a chain, at most 1,000 deep. */
 const MAX_CHAIN = 100
 
-function writeTerms(
-	sql: Sql,
-	op: 'and' | 'or',
-	terms: readonly Condition[],
-	columns: Columns,
-	alias: string,
-): void {
+function writeTerms(sql: Sql, op: 'and' | 'or', terms: readonly Condition[], outer: Outer): void {
 	if (terms.length === 0) {
 		sql.add(op === 'and' ? '1 = 1' : '1 = 0')
 		return
@@ -99,13 +116,13 @@ function writeTerms(
 		const size = Math.ceil(terms.length / MAX_CHAIN)
 		const groups: Condition[] = []
 		for (let at = 0; at < terms.length; at += size) groups.push({ op, terms: terms.slice(at, at + size) })
-		writeTerms(sql, op, groups, columns, alias)
+		writeTerms(sql, op, groups, outer)
 		return
 	}
 	let between = '('
 	for (const term of terms) {
 		sql.add(between)
-		writeCondition(sql, term, columns, alias)
+		write(sql, term, outer)
 		between = ` ${op} `
 	}
 	sql.add(')')
@@ -113,40 +130,52 @@ function writeTerms(
 
 type Some = Extract<Condition, { op: 'some' }>
 type Count = Extract<Condition, { op: 'count' }>
+/** The records that a condition asks for: those of a link that match. */
+type Asked = Pick<Some, 'link' | 'where' | 'fails'>
+
+/** How {@link writeRelated} writes the outer records. */
+interface Within {
+	/** Their table's alias. @default that of `outer` */
+	readonly alias?: string
+	/** Their table, if it is one of the subselect's own. */
+	readonly table?: string
+	/** Whether they are left out, because `in` compares with them. */
+	readonly isAlone?: boolean
+	/** Whether a related record is there once, even if several records in between lead to it. */
+	readonly isOnce?: boolean
+}
 
 /**
  * Writes ` from … where …` of the related records that match. Their table's alias is that of the outer table with an
- * `r` at its end, so each has its own however deep conditions are nested. If several records in between lead to the same one,
- * it is there for each of them, unless `isOnce`.
+ * `r` at its end, so each has its own however deep conditions are nested.
  */
-function writeRelated(
-	sql: Sql,
-	{ link, where, fails }: Pick<Some, 'link' | 'where' | 'fails'>,
-	columns: Columns,
-	alias: string,
-	isOnce = false,
-): void {
+function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, within: Within = {}): void {
 	const { dialect } = sql
 	const { through, isMany } = link
 	const other = subjectOfModel(link.model)
-	const own: Side = { columns, alias, names: link.fields }
-	const related: Side = { columns: other.columns, alias: `${alias}r`, names: link.to }
-	sql.add(` from ${tableName(dialect, other.table)} ${related.alias}`)
-	if (through === undefined) {
-		sql.add(` where ${isMany ? equality(dialect, own, related) : equality(dialect, related, own)}`)
-	} else {
-		const { table, columns } = subjectOfModel(through.model)
-		const from: Side = { columns, alias: `${alias}t`, names: through.from }
-		const on: Side = { ...from, names: through.on }
-		const source = `${tableName(dialect, table)} ${from.alias}`
-		const isTied = `${equality(dialect, related, on)} and ${equality(dialect, own, from)}`
+	const own: Side = { columns: outer.columns, alias: within.alias ?? outer.alias, names: link.fields }
+	const related: Side = { columns: other.columns, alias: `${outer.alias}r`, names: link.to }
+	const next = nextOf(link, outer.alias)
+	const isOfOwn =
+		within.isAlone === true
+			? namesOf(dialect, next).map((name) => `${name} is not null`)
+			: [isMany || through !== undefined ? equality(dialect, own, next) : equality(dialect, next, own)]
+	const first = within.table === undefined ? '' : `${within.table} ${own.alias}, `
+	sql.add(` from ${first}${tableName(dialect, other.table)} ${related.alias}`)
+	if (through === undefined) sql.add(` where ${isOfOwn.join(' and ')}`)
+	else {
+		const source = `${tableName(dialect, subjectOfModel(through.model).table)} ${next.alias}`
+		const isTied = [equality(dialect, related, { ...next, names: through.on }), ...isOfOwn].join(' and ')
 		sql.add(
-			isOnce ? ` where exists (select 1 from ${source} where ${isTied})` : `, ${source} where ${isTied}`,
+			within.isOnce === true
+				? ` where exists (select 1 from ${source} where ${isTied})`
+				: `, ${source} where ${isTied}`,
 		)
 	}
-	if (where !== undefined) writeCondition(sql.add(' and '), where, other.columns, related.alias)
+	const inner: Outer = { ...related, reads: outer.reads, table: other.table }
+	if (where !== undefined) write(sql.add(' and '), where, inner)
 	if (fails === undefined) return
-	writeCondition(sql.add(' and ('), fails, other.columns, related.alias)
+	write(sql.add(' and ('), fails, inner)
 	sql.add(') is not true')
 }
 
@@ -159,24 +188,34 @@ export interface Side {
 
 /** The condition of a link. SQLite compares texts by the collation of the left side, which is the referenced one's in its foreign keys. */
 export function equality(dialect: Dialect, referenced: Side, referring: Side): string {
-	const name = ({ columns, alias }: Side, field = '') => columnName(dialect, columnOf(columns, field), alias)
-	return referenced.names
-		.map((field, at) => `${name(referenced, field)} = ${name(referring, referring.names[at])}`)
+	const names = namesOf(dialect, referring)
+	return namesOf(dialect, referenced)
+		.map((name, at) => `${name} = ${names[at]}`)
 		.join(' and ')
 }
 
-function writeCount(sql: Sql, condition: Count, columns: Columns, alias: string): void {
+function namesOf(dialect: Dialect, { columns, alias, names }: Side): readonly string[] {
+	return names.map((field) => columnName(dialect, columnOf(columns, field), alias))
+}
+
+/** The columns that equal those of the outer records: of the related ones, or of those in between. */
+function nextOf({ model, to, through }: Link, alias: string): Side {
+	const { columns } = subjectOfModel(through?.model ?? model)
+	return { columns, alias: `${alias}${through === undefined ? 'r' : 't'}`, names: through?.from ?? to }
+}
+
+function writeCount(sql: Sql, condition: Count, outer: Outer): void {
 	const { compare, value } = condition
-	const write = (number: number, isReached: boolean) =>
-		writeReaches(sql, condition, number, isReached, columns, alias)
-	if (compare === 'gte' || compare === 'lt') write(value, compare === 'gte')
-	else if (compare === 'gt' || compare === 'lte') write(value + 1, compare === 'gt')
+	const reaches = (number: number, isReached: boolean) =>
+		writeReaches(sql, condition, number, isReached, outer)
+	if (compare === 'gte' || compare === 'lt') reaches(value, compare === 'gte')
+	else if (compare === 'gt' || compare === 'lte') reaches(value + 1, compare === 'gt')
 	else {
 		const isEqual = compare === 'eq'
 		sql.add('(')
-		write(value, isEqual)
+		reaches(value, isEqual)
 		sql.add(isEqual ? ' and ' : ' or ')
-		write(value + 1, !isEqual)
+		reaches(value + 1, !isEqual)
 		sql.add(')')
 	}
 }
@@ -185,34 +224,97 @@ function writeCount(sql: Sql, condition: Count, columns: Columns, alias: string)
  * Writes the condition that there are, or aren't, at least so many related records. It reads no more of them: a count
  * would read all. `exists` isn't used with an offset, because databases may ignore it there.
  */
-function writeReaches(
-	sql: Sql,
-	condition: Count,
-	number: number,
-	isReached: boolean,
-	columns: Columns,
-	alias: string,
-): void {
+function writeReaches(sql: Sql, asked: Asked, number: number, isReached: boolean, outer: Outer): void {
 	if (number === 0) {
 		sql.add(isReached ? '1 = 1' : '1 = 0')
 		return
 	}
+	const { link } = asked
+	const mayRepeat = number > 1 && link.through !== undefined && !isTiedOnce(link.through)
+	const { keys } = subjectOfModel(link.model)
+	// By the key where there is one: SQLite would look at each record of the table for `isOnce`.
+	const groups = mayRepeat ? keys.map((key) => columnName(sql.dialect, key, `${outer.alias}r`)) : []
+	const isOnce = mayRepeat && groups.length === 0
+	const { table, reads } = outer
+	const isRepeated = sql.dialect.repeatsExists === true && reads === 'many' && link.isMany
+	if (table !== undefined && isRepeated && !isOnce) {
+		writeSet(sql.add('('), asked, number, groups, { ...outer, table })
+		sql.add(isReached ? ') is true' : ') is not true')
+		return
+	}
 	if (number === 1) {
 		sql.add(isReached ? 'exists (select 1' : 'not exists (select 1')
-		writeRelated(sql, condition, columns, alias)
+		writeRelated(sql, asked, outer)
 		sql.add(')')
 		return
 	}
-	const { link } = condition
-	const mayRepeat = link.through !== undefined && !isTiedOnce(link.through)
-	const { keys } = subjectOfModel(link.model)
-	// By the key where there is one: SQLite would look at each record of the table for `isOnce`.
-	const groups = mayRepeat ? keys.map((key) => columnName(sql.dialect, key, `${alias}r`)) : []
 	sql.add('(select 1')
-	writeRelated(sql, condition, columns, alias, mayRepeat && groups.length === 0)
+	writeRelated(sql, asked, outer, { isOnce })
 	if (groups.length > 0) sql.add(` group by ${groups.join(', ')}`)
 	sql.add(' limit 1 offset ').number(number - 1)
 	sql.add(isReached ? ') is not null' : ') is null')
+}
+
+/**
+ * Writes the same condition, on records to which a link leads, as `… in (select …)`: the subselect refers to nothing around
+ * it, so it is run once. A nested `exists` is run for each record in front of the link, again and again for the same ones:
+ * one request could take minutes. A link to one needs none of this: it costs a look-up by the key.
+ */
+function writeSet(
+	sql: Sql,
+	asked: Asked,
+	number: number,
+	groups: readonly string[],
+	outer: Outer & { readonly table: Table },
+): void {
+	const { dialect } = sql
+	const { link } = asked
+	const names = namesOf(dialect, { ...outer, names: link.fields }).join(', ')
+	sql.add(`${link.fields.length === 1 ? names : `(${names})`} in (select `)
+	if (number === 1) {
+		sql.add(namesOf(dialect, nextOf(link, outer.alias)).join(', '))
+		writeRelated(sql, asked, outer, { isAlone: true })
+	} else {
+		writeGroups(sql, asked, groups, outer)
+		sql.add(' having count(*) >= ').number(number)
+	}
+	sql.add(')')
+}
+
+/**
+ * Writes the outer records' columns, and related records in groups by them. Not by the related records' own columns: two
+ * texts that differ there may equal the same one here, by the collation of this side.
+ */
+function writeGroups(
+	sql: Sql,
+	asked: Asked,
+	groups: readonly string[],
+	outer: Outer & { readonly table: Table },
+): void {
+	const { dialect } = sql
+	const { fields } = asked.link
+	const alias = `${outer.alias}o`
+	const names = (of: string) => namesOf(dialect, { columns: outer.columns, alias: of, names: fields })
+	const table = tableName(dialect, outer.table)
+	const isUnique = isUniqueIn(outer.table, fields)
+	const within = {
+		alias,
+		table: isUnique ? table : `(select distinct ${names('').join(', ')} from ${table})`,
+	}
+	if (groups.length === 0) {
+		const own = names(alias).join(', ')
+		writeRelated(sql.add(own), asked, outer, within)
+		sql.add(` group by ${own}`)
+		return
+	}
+	// A related record counts once, however many records in between lead to it.
+	const own = fields.map((_, at) => `f${at}`).join(', ')
+	const columns = [
+		...names(alias).map((name, at) => `${name} as f${at}`),
+		...groups.map((key, at) => `${key} as k${at}`),
+	]
+	writeRelated(sql.add(`${own} from (select distinct ${columns.join(', ')}`), asked, outer, within)
+	sql.add(`) ${outer.alias}d group by ${own}`)
 }
 
 /** Whether at most one record in between leads from a record to another. */

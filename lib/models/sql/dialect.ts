@@ -182,6 +182,8 @@ export interface Dialect {
 	readonly rereads?: boolean
 	/** Whether the conditions of a change can't select from the changed table: a `select … for update` checks links first. */
 	readonly checksLinksFirst?: boolean
+	/** Whether a nested `exists` is run for each of the records around it, so that `in (select …)` is faster. */
+	readonly repeatsExists?: boolean
 	/** The alias of the changed table in `returning`; empty for none. */
 	readonly returningAlias: string
 	/** Whether `(a, b) > (?, ?)` is executed as one index range. */

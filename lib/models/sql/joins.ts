@@ -63,7 +63,7 @@ function writeJoin(sql: Sql, { from, link, where, other, columns, alias }: Join)
 	const on = equality(dialect, { columns, alias, names: link.to }, { ...from, names: link.fields })
 	if (isUniqueIn(other.table, link.to)) {
 		sql.add(` left join ${tableName(dialect, other.table)} ${alias} on ${on}`)
-		if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias)
+		if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias, 'many')
 		return
 	}
 	// Several records may be related, and only the first one by the key is joined.
@@ -75,7 +75,7 @@ function writeJoin(sql: Sql, { from, link, where, other, columns, alias }: Join)
 	sql.add(
 		` left join (select ${alias}.*, ${rank} as ${first} from ${tableName(dialect, other.table)} ${alias}`,
 	)
-	if (where !== undefined) writeCondition(sql.add(' where '), where, columns, alias)
+	if (where !== undefined) writeCondition(sql.add(' where '), where, columns, alias, 'many')
 	sql.add(`) ${alias} on ${on} and ${alias}.${first} = 1`)
 }
 

@@ -33,7 +33,7 @@ export class Lists {
 		const { columns } = this.#subject
 		const wheres = conditions.map((condition): Write => {
 			const terms = query.where === undefined ? [condition] : [query.where, condition]
-			return (sql) => writeCondition(sql, { op: 'and', terms }, columns, ALIAS)
+			return (sql) => writeCondition(sql, { op: 'and', terms }, columns, ALIAS, 'many')
 		})
 		const listed: Listed[] = []
 		let left = parts.maxBytes
@@ -46,7 +46,7 @@ export class Lists {
 		const { table, columns, dialect } = this.#subject
 		const sql = new Sql(dialect)
 		sql.add(`select count(*) from ${tableName(dialect, table)} ${ALIAS}`)
-		if (where !== undefined) writeCondition(sql.add(' where '), where, columns, ALIAS)
+		if (where !== undefined) writeCondition(sql.add(' where '), where, columns, ALIAS, 'many')
 		const { rows } = await this.#runner.run(sql.statement(false))
 		return Number(rows[0]?.[0])
 	}
@@ -63,7 +63,7 @@ export class Lists {
 			order,
 			limit: wholeNumber(query.limit),
 			offset: wholeNumber(query.offset),
-			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS)),
+			where: where && ((sql) => writeCondition(sql, where, columns, ALIAS, 'many')),
 			joins,
 			after: after && ((sql) => writeAfter(sql, order, after, ALIAS)),
 			total: query.total,

@@ -118,7 +118,7 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 			sql.add(` from ${others}${tableName(sql.dialect, table)} ${alias}`)
 			joins?.(sql)
 			writeLink(sql.add(' where '), link, outer, { columns, alias })
-			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias)
+			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias, 'many')
 		})
 	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
 		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, { columns, alias }), alias)}`}`

@@ -70,7 +70,7 @@ export class Totals {
 			source(sql) {
 				sql.add(` from ${tableName(dialect, table)} ${ALIAS}`)
 				joins?.(sql)
-				writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS))])
+				writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS, 'many'))])
 			},
 			spans: (from, to) => this.#zones.spans(timeZone, from, to),
 		}

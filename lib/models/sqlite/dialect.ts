@@ -17,6 +17,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		returning: { insert: true, update: true, delete: true },
 		// `returning` accepts no alias: sqlite.org/lang_returning.html.
 		returningAlias: '',
+		repeatsExists: true,
 		comparesRows: true,
 		skipsSilently: true,
 		insertNothing: ' default values',

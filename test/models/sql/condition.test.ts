@@ -15,9 +15,9 @@ const { database, driver, dialect, columns } = stage(`
 	insert into item values (1, 1, 'one', 'x'), (2, 2, 'two', null), (3, null, 'Three%', 'y'), (4, -4, null, 'z')
 `)
 
-function written(condition: Condition, alias = 'b'): Sql {
+function written(condition: Condition, alias = 'b', reads: 'few' | 'many' = 'few'): Sql {
 	const sql = new Sql(dialect)
-	writeCondition(sql, condition, columns, alias)
+	writeCondition(sql, condition, columns, alias, reads)
 	return sql
 }
 
@@ -152,6 +152,84 @@ describe('writeCondition', (test) => {
 			assert.equal([sql.text, sql.values], [text, values])
 		})
 	}
+
+	const front: Link = { model: part, fields: ['n'], to: ['id'], isMany: false }
+	const behind = (where: Condition): Condition => ({ op: 'some', link: front, where })
+	const n2: Condition = { op: 'eq', field: 'id', value: 2 }
+	const unkeyed: Link = { ...parts, fields: ['item'] }
+	const sets: readonly [string, Condition, string, readonly unknown[]][] = [
+		[
+			'some',
+			{ op: 'some', link: parts, where: n2 },
+			'(br."id" in (select brr."item" from "part" brr where brr."item" is not null and brr."id" = ?)) is true',
+			[2],
+		],
+		[
+			'fewer than one',
+			{ op: 'count', link: parts, where: undefined, compare: 'lt', value: 1 },
+			'(br."id" in (select brr."item" from "part" brr where brr."item" is not null)) is not true',
+			[],
+		],
+		[
+			'a count',
+			{ op: 'count', link: parts, where: n2, compare: 'gte', value: 3 },
+			'(br."id" in (select bro."id" from "part" bro, "part" brr where bro."id" = brr."item" and brr."id" = ? group by bro."id" having count(*) >= ?)) is true',
+			[2, 3],
+		],
+		[
+			'a count by a field that is not unique',
+			{ op: 'count', link: unkeyed, where: undefined, compare: 'gt', value: 1 },
+			'(br."item" in (select bro."item" from (select distinct "item" from "part") bro, "part" brr where bro."item" = brr."item" group by bro."item" having count(*) >= ?)) is true',
+			[2],
+		],
+		[
+			'some of many to many',
+			{ op: 'some', link: through([]), where: n2 },
+			'(br."id" in (select brt."item" from "part" brr, "tie" brt where brr."id" = brt."part" and brt."item" is not null and brr."id" = ?)) is true',
+			[2],
+		],
+		[
+			'several fields',
+			{ op: 'some', link: { ...parts, fields: ['id', 'item'], to: ['item', 'id'] }, where: undefined },
+			'((br."id", br."item") in (select brr."item", brr."id" from "part" brr where brr."item" is not null and brr."id" is not null)) is true',
+			[],
+		],
+		[
+			'records that may be tied again',
+			{ op: 'count', link: through([]), where: undefined, compare: 'lt', value: 3 },
+			'(br."id" in (select f0 from (select distinct bro."id" as f0, brr."id" as k0 from "part" bro, "part" brr, "tie" brt where brr."id" = brt."part" and bro."id" = brt."item") brd group by f0 having count(*) >= ?)) is not true',
+			[3],
+		],
+		[
+			'records without a key that may be tied again are counted for each record',
+			{ op: 'count', link: through([], []), where: undefined, compare: 'gte', value: 3 },
+			'(select 1 from "part" brr where exists (select 1 from "tie" brt where brr."id" = brt."part" and br."id" = brt."item") limit 1 offset ?) is not null',
+			[2],
+		],
+		[
+			'a relation to one is looked up',
+			{ op: 'some', link: own, where: n2 },
+			'exists (select 1 from "part" brr where brr."id" = br."item" and brr."id" = ?)',
+			[2],
+		],
+	]
+	for (const [promise, condition, text, values] of sets) {
+		test(`behind a relation, where many records are read: ${promise}`, () => {
+			const sql = written(behind(condition), 'b', 'many')
+			assert.is(sql.text, `exists (select 1 from "part" br where br."id" = b."n" and ${text})`)
+			assert.equal(sql.values, values)
+		})
+	}
+
+	test('relations of the records themselves are looked up, and all of them where few records are read', () => {
+		const some: Condition = { op: 'some', link: parts, where: n2 }
+		const first = 'exists (select 1 from "part" br where b."id" = br."item" and br."id" = ?)'
+		assert.is(written(some, 'b', 'many').text, first)
+		assert.is(
+			written(behind(some)).text,
+			'exists (select 1 from "part" br where br."id" = b."n" and exists (select 1 from "part" brr where br."id" = brr."item" and brr."id" = ?))',
+		)
+	})
 
 	test('records that fail a condition: it is false or unknown', () => {
 		const fails: Condition = { op: 'gt', field: 'id', value: 2 }

@@ -5,13 +5,13 @@ import type { Driver, Rows, Statement } from '../../../lib/models/sql/driver.ts'
 import { type Columns, columnsOf, type Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { dialectOf } from '../../../lib/models/sqlite/dialect.ts'
-import { driverOf } from '../../../lib/models/sqlite/driver.ts'
+import { driverOf, type SqliteDriver } from '../../../lib/models/sqlite/driver.ts'
 import { findListing, introspect } from '../../../lib/models/sqlite/introspect.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
 
 export interface Stage {
 	readonly database: TestDatabase
-	readonly driver: Driver
+	readonly driver: SqliteDriver
 	readonly dialect: Dialect
 	readonly table: Table
 	readonly columns: Columns
