@@ -28,6 +28,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		lru,
 		// Error 1093 of MySQL.
 		checksLinksFirst: true,
+		repeatsExists: true,
 		returning: { insert: returnsInserted, update: false, delete: returnsDeleted },
 		returningAlias: '',
 		comparesRows: false,
