@@ -2,4 +2,4 @@
 import { trials } from '../../helpers/trials.ts'
 import { sameTotals } from './totals.ts'
 
-sameTotals('totalslong', trials(1_000))
+sameTotals('totalslong', trials(250))
