@@ -10,6 +10,7 @@ import {
 	type CrudValues,
 	createServer,
 	type Model,
+	type Server,
 } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store } from '../over/stores.ts'
@@ -133,25 +134,34 @@ for (const name of ['memory', 'sqlite'] as const)
 		})
 		test.after(() => store.close())
 
+		/** For whom the store has been filled, while no request has changed it since. */
+		let isFilledFor: string | undefined
 		/** `own` is the caller's, which each list begins with. */
 		const filled = async (caller: string | undefined) => {
+			const owner = caller ?? 'nobody'
+			if (isFilledFor === owner) return
+			isFilledFor = owner
 			model = await store.emptied()
 			const of = async (title: string, owner: string, stock: number) =>
 				Number(
 					(await model.create({ title, owner, stock, code: `code ${title}`, pin: `pin ${title}` }, ID)).id,
 				)
 			ids = {
-				own: await of('own', caller ?? 'nobody', 1),
+				own: await of('own', owner, 1),
 				a: await of('a', 'ada', 2),
 				b: await of('b', 'bob', 7),
 				missing: 987_654_321,
 			}
 		}
+		let served:
+			| { readonly server: Server; readonly Class: typeof CrudHandler; readonly of: Model }
+			| undefined
 		const asking = (Class: typeof CrudHandler, caller: string | undefined) => {
-			const server = createServer(
-				{ api: new Class(model, OPTIONS) },
-				{ logger: { info() {}, warn() {}, error() {} } },
-			)
+			if (served?.Class !== Class || served.of !== model) {
+				const logger = { info() {}, warn() {}, error() {} }
+				served = { server: createServer({ api: new Class(model, OPTIONS) }, { logger }), Class, of: model }
+			}
+			const { server } = served
 			return async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
 				const user: Record<string, string> = caller === undefined ? {} : { user: caller }
 				const reply = await server.inject({
@@ -160,6 +170,7 @@ for (const name of ['memory', 'sqlite'] as const)
 					body,
 					headers: { ...user, ...headers },
 				})
+				if (method !== 'GET' && reply.status < 300) isFilledFor = undefined
 				const {
 					data,
 					error,

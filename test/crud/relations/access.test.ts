@@ -252,18 +252,31 @@ interface Happening {
 	readonly isRead: boolean
 }
 
-/** Sends a request to new handlers. */
-async function happens(
-	request: string,
-	body: string | undefined,
-	headers: Readonly<Record<string, string>>,
-	make: (log: Log) => Handlers,
-): Promise<Happening> {
+/** Handlers at their paths, and what they are asked. */
+interface Served {
+	readonly app: ReturnType<typeof appOf>
+	readonly mounts: MountTree
+	readonly log: Log
+}
+
+function served(make: (log: Log) => Handlers): Served {
 	const app = appOf({ authenticator, acl })
 	const mounts = new MountTree()
 	const controller = new Controller(app, mounts, '', { authenticator, acl })
 	const log: Log = []
 	for (const [path, handler] of Object.entries(make(log))) controller.service(path, handler)
+	return { app, mounts, log }
+}
+
+/** Sends a request to new handlers, or to what is served. */
+async function happens(
+	request: string,
+	body: string | undefined,
+	headers: Readonly<Record<string, string>>,
+	to: Served | ((log: Log) => Handlers),
+): Promise<Happening> {
+	const { app, mounts, log } = typeof to === 'function' ? served(to) : to
+	log.length = 0
 	let isRead = false
 	const stream = new Readable({
 		read() {
@@ -278,7 +291,7 @@ async function happens(
 	const [method = '', url = ''] = request.split(' ')
 	const facts = { method, url, headers: sent, rawHeaders: Object.entries(sent).flat() }
 	const { status } = await answer(exchangeFor(facts, app, stream), mounts)
-	return { status, log, isRead: isRead && body !== undefined }
+	return { status, log: [...log], isRead: isRead && body !== undefined }
 }
 
 const credentials = (caller: string): Record<string, string> =>
@@ -309,15 +322,23 @@ describe('access through relations', (test) => {
 			const path = side === 'own' ? 'articles' : way.to
 			test(`${title}, with a rule for ${path}`, async () => {
 				for (const operation of OPERATIONS)
-					for (const rule of operation === way[side] ? RULES : RULES.slice(-1))
+					for (const rule of operation === way[side] ? RULES : RULES.slice(-1)) {
+						const access = { [path]: { '*': 'anyone', [operation]: rule } } as const
+						const make = (log: Log) => handlersOf(log, access)
+						let handlers = served(make)
 						for (const caller of Object.keys(CALLERS) as Caller[]) {
-							const access = { [path]: { '*': 'anyone', [operation]: rule } } as const
-							const make = (log: Log) => handlersOf(log, access)
-							const { status, log, isRead } = await happens(way.request, way.body, credentials(caller), make)
+							const { status, log, isRead } = await happens(
+								way.request,
+								way.body,
+								credentials(caller),
+								handlers,
+							)
 							const of = `${operation}: ${rule}, as ${caller}: ${log}`
 							const refused = refusal(way[side] === operation ? rule : 'anyone', caller)
 							assert.is(status, refused ?? SUCCESS[way.request.split(' ')[0] ?? ''], of)
 							if (refused === undefined) {
+								// The next caller finds what this one has found.
+								if (!way.request.startsWith('GET')) handlers = served(make)
 								assert.ok(log.length > 0, of)
 								const scopes = log.filter((one) => one.includes('scope'))
 								assert.is(new Set(scopes).size, scopes.length, `a scope is asked once: ${of}`)
@@ -325,8 +346,9 @@ describe('access through relations', (test) => {
 							}
 							assert.equal({ log, isRead }, { log: [], isRead: false }, of)
 							const [direct, body] = DIRECT[way[side]](path)
-							assert.is((await happens(direct, body, credentials(caller), make)).status, refused, direct)
+							assert.is((await happens(direct, body, credentials(caller), handlers)).status, refused, direct)
 						}
+					}
 			})
 		}
 	}
