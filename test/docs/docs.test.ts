@@ -1,5 +1,5 @@
 /**
- * What the documentation shows is tried: its programs compile and run, its curl lines print what it says, its
+ * What the documentation shows is tried: its programs run (and compile: `compile.long.ts`), its curl lines print what it says, its
  * links lead somewhere. The kinds of code blocks:
  *
  *   ```ts           a program, run as it is ('verbena' and its subpaths are the sources)
@@ -15,63 +15,27 @@
  * The tutorial is one program that grows: `tutorial.long.ts` runs its blocks, and `tutorial/page.ts` says how they are
  * marked. Its links, npm scripts and kinds of blocks are checked here.
  */
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { settingsOf } from '../../lib/server/options.ts'
-import { selfSigned } from '../helpers/certificate.ts'
 import { describe } from '../helpers/describe.ts'
-import { freePorts, ROOT, run, runAll } from '../helpers/program.ts'
-import { REDIS_PORT } from '../helpers/redis.ts'
+import { freePorts, ROOT, runAll } from '../helpers/program.ts'
 import { assertPrints, commandsOf, elsewhere, replay } from '../helpers/session.ts'
 import { rowsOf } from '../helpers/tables.ts'
-import { stepsOf, PAGE as TUTORIAL } from './tutorial/page.ts'
-
-interface Block {
-	readonly page: string
-	/** Line of its first fence. */
-	readonly line: number
-	readonly kind: string
-	readonly code: string
-}
-
-/** A program of the documentation, and the blocks that say what it does. */
-interface Program {
-	readonly block: Block
-	readonly says: Block[]
-	readonly file: string
-}
-
-const pages = [
-	...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'],
-	...readdirSync(`${ROOT}/docs`)
-		.filter((name) => name.endsWith('.md'))
-		.map((name) => `docs/${name}`),
-]
-
-function textOf(page: string): string {
-	return readFileSync(`${ROOT}/${page}`, 'utf8')
-}
-
-function blocksOf(page: string): Block[] {
-	const text = textOf(page)
-	return [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({
-		page,
-		line: text.slice(0, match.index).split('\n').length,
-		kind: match[1] ?? '',
-		code: match[2] ?? '',
-	}))
-}
+import {
+	blocks,
+	blocksOf,
+	isProgram,
+	makeFolder,
+	moduleName,
+	ownPages,
+	pages,
+	programsIn,
+	textOf,
+	where,
+} from './blocks.ts'
+import { stepsOf } from './tutorial/page.ts'
 
 /**
  * A session, but for how many seconds of a window are left behind the requests before: it is that of a reader who types
@@ -83,98 +47,14 @@ function butSecondsLeft(session: string): string {
 		: session
 }
 
-function where({ page, line }: Block): string {
-	return `${page}:${line}`
-}
-
-const ownPages = pages.filter((page) => page !== TUTORIAL)
-const blocks = ownPages.flatMap(blocksOf)
-
-function isProgram({ kind }: Block): boolean {
-	return kind === 'ts' || kind === 'ts members'
-}
-
-/** The name of a module that programs import; `undefined` for other blocks. */
-function moduleName({ kind }: Block): string | undefined {
-	return /^ts ((?:[\w-]+\/)*[\w-]+\.ts)$/.exec(kind)?.[1]
-}
-
-/** The programs of a page, each with the blocks that follow it. */
-function programsOf(page: string, folder: string): Program[] {
-	const programs: Program[] = []
-	for (const block of blocks.filter((one) => one.page === page)) {
-		const file = `${folder}/${page.replaceAll(/\W/g, '-')}-${block.line}.ts`
-		if (isProgram(block)) programs.push({ block, says: [], file })
-		else if (moduleName(block) === undefined) programs.at(-1)?.says.push(block)
-	}
-	return programs
-}
-
-/** A block as a module that can be run outside of a project. */
-function moduleOf({ kind, code }: Block): string {
-	return (kind === 'ts members' ? handlerOf(code) : code).replaceAll(
-		/'verbena(\/\w+)?'/g,
-		(_, subpath = '') => `'${sourceOf(subpath)}'`,
-	)
-}
-
-/** The source behind a subpath of the package. */
-function sourceOf(subpath: string): string {
-	const { exports } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as {
-		readonly exports: Readonly<Record<string, string>>
-	}
-	const built = exports[`.${subpath}`] ?? `no subpath ${subpath}`
-	return built.replace('./dist/', `${ROOT}/lib/`).replace(/\.js$/, '.ts')
-}
-
-function handlerOf(members: string): string {
-	return `import {
-	createServer, MemoryCache, RawJson, remember, reply, type Request, RestError, RestHandler, RoleAcl,
-} from 'verbena'
-class Example extends RestHandler {
-${members}
-}
-const logger = { info() {}, warn() {}, error() {} }
-await createServer({ api: new Example() }, { logger }).listen(3000)
-`
-}
-
-/** A folder in which the programs find what they import and read. */
-function makeFolder(): string {
-	const folder = mkdtempSync(join(tmpdir(), 'verbena-docs-'))
-	symlinkSync(`${ROOT}/node_modules`, `${folder}/node_modules`, 'dir')
-	const compilerOptions = {
-		...{ strict: true, noImplicitOverride: true, module: 'nodenext', target: 'es2023', lib: ['es2023'] },
-		...{ types: ['node'], noEmit: true, allowImportingTsExtensions: true, skipLibCheck: true },
-	}
-	const { key, cert } = selfSigned()
-	writeFileSync(`${folder}/package.json`, '{ "type": "module" }')
-	writeFileSync(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['**/*.ts'] }))
-	writeFileSync(`${folder}/key.pem`, key)
-	writeFileSync(`${folder}/cert.pem`, cert)
-	mkdirSync(`${folder}/uploads`)
-	return folder
-}
+const folder = makeFolder()
+const ports = await freePorts(blocks.filter(isProgram).length)
+const programs = programsIn(folder, ports)
 
 describe('documentation: programs', (test) => {
-	const folder = makeFolder()
-	const programs = pages.flatMap((page) => programsOf(page, folder))
-	let ports: number[] = []
 	let hosted: Awaited<ReturnType<typeof runAll>> | undefined
 
 	test.before(async () => {
-		ports = await freePorts(programs.length)
-		for (const block of blocks) {
-			const name = moduleName(block)
-			if (name === undefined) continue
-			mkdirSync(dirname(`${folder}/${name}`), { recursive: true })
-			// Two pages may not mean two modules by one name.
-			writeFileSync(`${folder}/${name}`, moduleOf(block), { flag: 'wx' })
-		}
-		programs.forEach(({ block, file }, at) => {
-			const text = moduleOf(block).replaceAll('127.0.0.1:6379', `127.0.0.1:${REDIS_PORT}`)
-			writeFileSync(file, elsewhere(text, ports[at] ?? 0))
-		})
 		hosted = await runAll(
 			programs.map(({ file }) => file),
 			folder,
@@ -184,11 +64,6 @@ describe('documentation: programs', (test) => {
 	test.after(async () => {
 		await hosted?.stop()
 		rmSync(folder, { recursive: true, force: true })
-	})
-
-	test('all compile', async () => {
-		const { output } = await run({ args: [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', folder] })
-		assert.is(output, '')
 	})
 
 	for (const [at, { block, says, file }] of programs.entries()) {
