@@ -32,6 +32,9 @@ const SOAK = LONG.splice(-1)
 const STAGES = process.argv[2] === 'long' ? [LONG, SOAK] : [QUICK]
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
+/** The objects of tests die young: with room for them, collecting garbage takes a sixth less of a run. Mebibytes. */
+const YOUNG = ['--min-semi-space-size=16', '--max-semi-space-size=64']
+
 /** A process that takes so long hangs, milliseconds; `.ci/run` would end all of them without a word of it. */
 const LONGEST = 1_500_000
 /** What a process has to end by itself behind its totals, and then to write its coverage, milliseconds. */
@@ -52,7 +55,7 @@ function processes(kind: 'test' | 'long', lines: readonly string[]): string[] {
 async function suites(pattern: string): Promise<number[] | undefined> {
 	const reporting = reports()
 	const loaded = ['--import', 'tsx', '--import', './test/helpers/ending.ts']
-	const args = [...reporting.args, ...loaded, 'node_modules/uvu/bin.js', 'test', pattern]
+	const args = [...YOUNG, ...reporting.args, ...loaded, 'node_modules/uvu/bin.js', 'test', pattern]
 	const env = { ...process.env, ...databases.env }
 	const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env })
 	running.add(child)
