@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { appendFile, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
@@ -208,14 +209,18 @@ function binaries(): string {
 	return newest === undefined ? '' : join(debian, newest, 'bin')
 }
 
-/** Opens a model with a short timeout, which also applies to opening: retried when that was too short. */
+/**
+ * Opens a model with a short timeout, which also applies to opening: retried when that was too short, and when a pooler
+ * whose connections were killed has none yet.
+ */
 export async function untilOpened<T>(open: () => Promise<T>): Promise<T> {
 	for (let tries = 0; ; tries++) {
 		try {
 			return await open()
 		} catch (error) {
 			const isLate = error instanceof ModelError || error instanceof NoAnswer || error instanceof NoConnection
-			if (!isLate || tries === 20) throw error
+			if (!isLate || tries === 50) throw error
+			await setTimeout(100)
 		}
 	}
 }
