@@ -16,6 +16,8 @@ import { type Described, originOf, writable } from './views/views.ts'
 interface Listing {
 	readonly name: string
 	readonly isView: boolean
+	/** Whether it is one of the server's own views, of `information_schema`. */
+	readonly isSystem: boolean
 }
 
 /** Lists the tables and views of a database, by default the pool's. */
@@ -32,7 +34,11 @@ export async function listTables(
 	}
 	const text = `select table_name, table_type from information_schema.tables where table_schema = ? order by table_name`
 	const { rows } = await driver.query({ text, values: [schema], writes: false })
-	return rows.map(([name, type]) => ({ name: String(name), isView: /view/i.test(String(type)) }))
+	return rows.map(([name, type]) => ({
+		name: String(name),
+		isView: /view/i.test(String(type)),
+		isSystem: /^system view$/i.test(String(type)),
+	}))
 }
 
 /** @throws TypeError if there is no such table, or if it has no key */
@@ -60,23 +66,68 @@ function find(listings: readonly Listing[], { schema, name }: TableName, { folds
 	)
 }
 
-/** Reads everything about a table except its key. */
+/** What was read so far, by schema and name. */
+export type Read = Map<string, Described>
+
+type Place = TableName & Pick<Listing, 'isView'>
+
+/**
+ * Reads everything about a table except its key.
+ *
+ * @throws the driver's error for a view that can't be read, because its table is gone for example
+ */
 export async function describe(
 	driver: Driver,
 	server: Server,
-	{ schema, name, isView }: Listing & TableName,
+	place: Place,
 	bigint: BigintForm,
+	read: Read = new Map(),
+): Promise<Described> {
+	const described = await describeOnce(driver, server, place, bigint, read)
+	if (!place.isView || described.columns.length > 0) return described
+	// `information_schema` has no columns of such a view, and doesn't say why; this does.
+	const name = [place.schema ?? [], place.name].flat().map(quoteName).join('.')
+	await driver.query({ text: `show columns from ${name}`, values: [], writes: false })
+	throw new TypeError(`the view ${place.name} has no columns that the user may read`)
+}
+
+async function describeOnce(
+	driver: Driver,
+	server: Server,
+	{ schema, name, isView }: TableName & Partial<Listing>,
+	bigint: BigintForm,
+	read: Read,
+): Promise<Described> {
+	const values = [schema ?? server.schema ?? null, name, name]
+	const key = JSON.stringify(values)
+	const known = read.get(key)
+	if (known !== undefined) return { ...known, schema }
+	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
+	const place = { schema, name, isView: isView ?? (await ask(VIEW)).length > 0 }
+	const described = await describeAny(driver, server, place, bigint, read)
+	read.set(key, described)
+	return described
+}
+
+async function describeAny(
+	driver: Driver,
+	server: Server,
+	{ schema, name, isView }: Place,
+	bigint: BigintForm,
+	read: Read,
 ): Promise<Described> {
 	const values = [schema ?? server.schema ?? null, name, name]
 	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
-	const checks = server.listsChecks ? await ask(checksText(server)) : []
+	// Views have neither checks nor indexes nor foreign keys.
+	const askTable = async (text: string) => (isView ? [] : ask(text))
+	const checks = server.listsChecks ? await askTable(checksText(server)) : []
 	const columnRows = await ask(COLUMNS)
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
 	const columns = columnRows.map((row) => columnOf(row, server, json, bigint))
-	const indexes = await ask(INDEXES)
+	const indexes = await askTable(INDEXES)
 	const constraints = [
 		...grouped(indexes, (constraint) => (constraint === 'PRIMARY' ? 'primary' : 'unique')),
-		...foreignKeys(await ask(FOREIGN_KEYS)),
+		...foreignKeys(await askTable(FOREIGN_KEYS)),
 		...checks.map(([constraint, clause]) => checkOf(String(constraint), String(clause), columns)),
 	]
 	const primary = constraints.find(({ kind }) => kind === 'primary')?.columns ?? []
@@ -95,12 +146,7 @@ export async function describe(
 	const origin = typeof definition === 'string' ? originOf(definition, columns) : undefined
 	if (origin === undefined) return described
 	const place = { schema: origin.schema ?? schema, name: origin.name }
-	const { rows: views } = await driver.query({
-		text: VIEW,
-		values: [place.schema ?? server.schema ?? null, place.name, place.name],
-		writes: false,
-	})
-	const behind = await describe(driver, server, { ...place, isView: views.length > 0 }, bigint)
+	const behind = await describeOnce(driver, server, place, bigint, read)
 	return writable(described, behind, origin.columns, server)
 }
 

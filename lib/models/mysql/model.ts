@@ -2,7 +2,7 @@
 
 import { primaryKey } from '../sql/key.ts'
 import {
-	type DatabaseOptions,
+	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
@@ -13,7 +13,7 @@ import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
 import { dialectOf } from './dialect.ts'
 import { driverOf, type MysqlDriver } from './driver.ts'
-import { describe, introspect, listTables, parseTableName, withTableKey } from './introspect.ts'
+import { describe, introspect, listTables, parseTableName, type Read, withTableKey } from './introspect.ts'
 import type { MysqlDatabase } from './mysql2/connections.ts'
 import { askServer, type Server } from './mysql2/server.ts'
 
@@ -45,19 +45,25 @@ export class MysqlModel extends SqlModel {
 	}
 
 	/**
-	 * Opens each table of the pool's database; returns the models by table name. The records of a table without a primary
-	 * key can only be listed. Open views one by one with `key`.
+	 * Opens each table of the pool's database, with `views: true` its views too; returns the models by name. The records of a
+	 * view, and of a table without a primary key, can only be listed. `open` opens one view with `key`.
+	 *
+	 * @throws TypeError for a wrong option, and for sessions with unsuitable settings
+	 * @throws the error of mysql2 for a view that can't be read, because its table is gone for example
 	 */
 	static async openAll(
 		database: MysqlDatabase,
-		options: DatabaseOptions = {},
+		options: OpenAllOptions = {},
 	): Promise<Record<string, MysqlModel>> {
-		const opened = await openDatabase(database, openingOptions('MysqlModel', options, []))
-		const { driver, server, bigint } = opened
+		const opened = await openDatabase(database, openingOptions('MysqlModel', options, ['views']))
+		const { driver, server, bigint, views } = opened
 		const models: [string, MysqlModel][] = []
+		// A table behind views is read once.
+		const read: Read = new Map()
 		for (const listing of await unwrapped(listTables(driver, server, undefined))) {
-			if (listing.isView) continue
-			const found = await unwrapped(describe(driver, server, { schema: undefined, ...listing }, bigint))
+			if (listing.isView && (listing.isSystem || !views)) continue
+			const place = { schema: undefined, ...listing }
+			const found = await unwrapped(describe(driver, server, place, bigint, read))
 			models.push([listing.name, modelOf(opened, withTableKey(found, primaryKey(found), server))])
 		}
 		return Object.fromEntries(models)

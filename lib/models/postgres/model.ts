@@ -8,6 +8,7 @@ import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
+	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
@@ -33,7 +34,7 @@ export type PostgresOptions = DatabaseOptions
 export type PostgresTableOptions = TableOptions
 
 /** Options for all tables of a schema. */
-export interface PostgresSchemaOptions extends PostgresOptions {
+export interface PostgresSchemaOptions extends OpenAllOptions {
 	/** @default the connection's current schema */
 	readonly schema?: string
 }
@@ -70,26 +71,27 @@ export class PostgresModel extends SqlModel {
 	}
 
 	/**
-	 * Opens all tables of a schema; returns the models by table name. The records of a table without a primary key can only
-	 * be listed. Open views one by one with `key`.
+	 * Opens all tables of a schema, with `views: true` its views and materialized views too; returns the models by name. The
+	 * records of a view, and of a table without a primary key, can only be listed. `open` opens one view with `key`.
 	 *
-	 * @throws TypeError for a schema that has no tables, and for a wrong option
+	 * @throws TypeError for a schema that has nothing to open, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async openAll(
 		database: PostgresDatabase,
 		options: PostgresSchemaOptions = {},
 	): Promise<Record<string, PostgresModel>> {
-		const opening = await open(database, openingOptions('PostgresModel', options, ['schema']))
+		const opening = await open(database, openingOptions('PostgresModel', options, ['schema', 'views']))
 		const { relations, currentSchema } = opening.relations
+		const { views = false } = opening
 		const schema = options.schema ?? currentSchema
 		const tables = relations.filter(
-			(relation) => relation.schema === schema && !relation.isView && !relation.isPart,
+			(relation) => relation.schema === schema && (views || !relation.isView) && !relation.isPart,
 		)
 		if (tables.length === 0) {
 			const schemas = [...new Set(relations.map((relation) => relation.schema))].join(', ')
 			throw new TypeError(
-				`there are no tables in schema ${JSON.stringify(schema)}; there are some in: ${schemas}`,
+				`there are no tables${views ? ' or views' : ''} in schema ${JSON.stringify(schema)}; there are some in: ${schemas}`,
 			)
 		}
 		const catalog = await readCatalog(opening.driver, tables)

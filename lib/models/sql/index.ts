@@ -25,6 +25,7 @@ export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.
 export {
 	type BigintForm,
 	type DatabaseOptions,
+	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,

@@ -1,5 +1,15 @@
 /** Options of all SQL models, with defaults and checks. Called when an adapter opens models. */
-import { listOf, numberIn, oneOf, optional, optionsOf, or, type Reader, text } from '../../base/options.ts'
+import {
+	flag,
+	listOf,
+	numberIn,
+	oneOf,
+	optional,
+	optionsOf,
+	or,
+	type Reader,
+	text,
+} from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { KeyOption } from './key.ts'
 
@@ -24,6 +34,17 @@ export interface DatabaseOptions {
 	readonly timeoutSeconds?: Seconds
 }
 
+/** Options of `openAll`. */
+export interface OpenAllOptions extends DatabaseOptions {
+	/**
+	 * Whether views are opened too, except the database's own. Their records can only be listed: open a view on its own,
+	 * with `key`, to read and write single records.
+	 *
+	 * @default false
+	 */
+	readonly views?: boolean
+}
+
 /** Options of one model. */
 export interface TableOptions extends DatabaseOptions {
 	/**
@@ -41,6 +62,8 @@ export interface OpeningOptions {
 	readonly key: KeyOption | undefined
 	readonly bigint: BigintForm
 	readonly timeoutSeconds: Seconds
+	/** Only of `openAll`. */
+	readonly views?: boolean
 }
 
 export const TIMEOUT_SECONDS: Seconds = 5
@@ -51,6 +74,7 @@ const keyOption: Reader<KeyOption> = (place, given) =>
 const bigint = or(oneOf('number', 'string'), 'number')
 /** Node's timers can't be longer than 24 days (longer ones fire after 1 ms), so the maximum is one day. */
 const timeoutSeconds = or(numberIn({ above: 0, to: 86_400 }), TIMEOUT_SECONDS)
+const OTHERS = { key: optional(keyOption), schema: optional(text), views: or(flag, false) }
 
 /**
  * Checks the options and adds defaults. `owner` is the class that messages name; `others` are further options that this
@@ -62,11 +86,9 @@ const timeoutSeconds = or(numberIn({ above: 0, to: 86_400 }), TIMEOUT_SECONDS)
 export function openingOptions(
 	owner: string,
 	options: TableOptions,
-	others: readonly ('key' | 'schema')[],
+	others: readonly (keyof typeof OTHERS)[],
 ): OpeningOptions {
-	const otherReaders = Object.fromEntries(
-		others.map((name) => [name, optional(name === 'key' ? keyOption : text)]),
-	)
+	const otherReaders = Object.fromEntries(others.map((name) => [name, OTHERS[name]]))
 	return {
 		key: undefined,
 		...optionsOf(owner, options as DatabaseOptions, { ...otherReaders, bigint, timeoutSeconds }),

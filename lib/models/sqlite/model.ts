@@ -22,7 +22,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import type { Driver } from '../sql/driver.ts'
 import type { Reopen } from '../sql/live-table.ts'
 import {
-	type DatabaseOptions,
+	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
 	type TableOptions,
@@ -87,21 +87,26 @@ export class SqliteModel extends SqlModel implements Model {
 	}
 
 	/**
-	 * Opens all tables of the main database: `{ article, author }`. The records of a table without a primary key can only be
-	 * listed. For a view, use `open` with the option `key`.
+	 * Opens all tables of the main database, with `views: true` its views too: `{ article, author }`. The records of a view,
+	 * and of a table without a primary key, can only be listed. `open` opens one view with `key`.
+	 *
+	 * @throws TypeError for a view that can't be read, because its table is gone for example, and for a wrong option
 	 */
 	static async openAll(
 		database: SqliteDatabase,
-		options: DatabaseOptions = {},
+		options: OpenAllOptions = {},
 	): Promise<Record<string, SqliteModel>> {
-		const checked = openingOptions('SqliteModel', options, [])
+		const checked = openingOptions('SqliteModel', options, ['views'])
 		const opened = openDatabase(database)
 		const { driver } = opened
-		const tables = listings(driver).filter(({ schema, isView }) => schema === 'main' && !isView)
+		const own = listings(driver).filter(({ schema }) => schema === 'main')
+		const tables = own.filter(({ isView }) => checked.views || !isView)
 		return Object.fromEntries(
 			tables.map((listing) => [
 				listing.name,
-				openTable(opened, listing, { ...checked, key: ownKey(driver, listing) }),
+				listing.isView
+					? openView(opened, listing, checked)
+					: openTable(opened, listing, { ...checked, key: ownKey(driver, listing) }),
 			]),
 		)
 	}
@@ -217,4 +222,14 @@ function openTable(
 	}
 	const own = { ...opened, lean: adapted(opened.lean), guarded: adapted(opened.guarded) }
 	return new SqliteModel(own, table, timeoutSeconds, reopen)
+}
+
+/** A view to be listed. SQLite's error doesn't say which view it is: `no such table: main.author`. */
+function openView(opened: Opened, listing: Listing, options: OpeningOptions): SqliteModel {
+	try {
+		return openTable(opened, listing, { ...options, key: [] })
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error)
+		throw new TypeError(`the view ${listing.name} can't be opened: ${reason}`, { cause: error })
+	}
 }

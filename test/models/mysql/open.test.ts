@@ -273,7 +273,7 @@ function opening(): void {
 			const empty = {} as unknown as MysqlDatabase
 			const many = { bigint: 'many' } as unknown as MysqlOptions
 			const key: MysqlOptions = { key: 'id' }
-			await refuses(MysqlModel.openAll(pool, key), /^MysqlModel has no option key; there are bigint/)
+			await refuses(MysqlModel.openAll(pool, key), /^MysqlModel has no option key; there are views, bigint/)
 			await refuses(MysqlModel.open(number, 'myad_article'), /^the database must be a pool of mysql2/)
 			await refuses(MysqlModel.open(empty, 'myad_article'), /^the database must be a pool of mysql2/)
 			await refuses(

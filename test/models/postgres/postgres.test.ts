@@ -316,9 +316,12 @@ function opens(name: DriverName): void {
 			// @ts-expect-error of openAll alone
 			const schema = PostgresModel.open(database, 'author', { schema: 'public' })
 			assert.match(await refusal(schema), 'PostgresModel has no option schema; there are key, bigint')
+			// @ts-expect-error of openAll alone
+			const views = PostgresModel.open(database, 'author', { views: true })
+			assert.match(await refusal(views), 'PostgresModel has no option views; there are key, bigint')
 			// @ts-expect-error of open alone
 			const key = PostgresModel.openAll(database, { key: 'id' })
-			assert.match(await refusal(key), 'PostgresModel has no option key; there are schema, bigint')
+			assert.match(await refusal(key), 'PostgresModel has no option key; there are schema, views, bigint')
 		})
 	})
 }

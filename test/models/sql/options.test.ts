@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { openingOptions, type TableOptions } from '../../../lib/models/sql/options.ts'
+import { type OpenAllOptions, openingOptions, type TableOptions } from '../../../lib/models/sql/options.ts'
 import { describe } from '../../helpers/describe.ts'
 
 describe('options of SQL models', (test) => {
@@ -14,6 +14,9 @@ describe('options of SQL models', (test) => {
 		const given = { key: 'id', bigint: 'string', timeoutSeconds: 86_400 } as const
 		assert.equal(openingOptions('SqliteModel', given, ['key']), given)
 		assert.is(openingOptions('SqliteModel', { timeoutSeconds: 0.001 }, []).timeoutSeconds, 0.001)
+		assert.is(openingOptions('SqliteModel', {}, ['views']).views, false)
+		const all: OpenAllOptions = { views: true }
+		assert.is(openingOptions('SqliteModel', all, ['views']).views, true)
 	})
 
 	const range = 'RangeError: SqliteModel: timeoutSeconds must be a number above 0 and at most 86400, got '
@@ -53,7 +56,23 @@ describe('options of SQL models', (test) => {
 			))
 	}
 
+	for (const [views, shown] of [
+		['all', '"all"'],
+		[1, '1'],
+		[null, 'null'],
+	] as const) {
+		test(`views: ${shown} is refused`, () =>
+			assert.throws(
+				// A program without types may pass anything.
+				() => openingOptions('SqliteModel', { views } as unknown as OpenAllOptions, ['views']),
+				(error: unknown) =>
+					String(error) === `TypeError: SqliteModel: views must be true or false, got ${shown}`,
+			))
+	}
+
 	test('an option of another function is refused', () => {
+		const ofAll: OpenAllOptions = { views: true }
+		assert.throws(() => openingOptions('MysqlModel', ofAll, ['key']), /^MysqlModel has no option views/)
 		const options: TableOptions = { key: 'id' }
 		assert.throws(
 			() => openingOptions('MysqlModel', options, []),

@@ -128,7 +128,7 @@ for (const driver of sqliteDrivers) {
 				const key: SqliteModelOptions = { key: 'id' }
 				await refused(
 					() => SqliteModel.openAll(database, key),
-					'SqliteModel has no option key; there are bigint, timeoutSeconds',
+					'SqliteModel has no option key; there are views, bigint, timeoutSeconds',
 				)
 				for (const [nothing, found] of [
 					[undefined, 'undefined'],
@@ -215,6 +215,39 @@ for (const driver of sqliteDrivers) {
 						'pairs: a,b',
 					],
 				)
+			},
+		)
+
+		on(
+			`create table article (id integer primary key, title text); insert into article values (1, 'one'), (2, 'two');
+			create view titles as select id, upper(title) as title from article;
+			create view over as select title from titles;
+			create trigger added instead of insert on titles begin select 1; end;
+			create trigger changed instead of update on titles begin select 1; end;
+			create trigger removed instead of delete on titles begin select 1; end;
+			create temp view passing as select 1 as id`,
+			'openAll with views: true opens views of the main database too, whose records can only be listed',
+			async (database) => {
+				assert.equal(Object.keys(await SqliteModel.openAll(database, { views: false })), ['article'])
+				const models = await SqliteModel.openAll(database, { views: true })
+				assert.equal(
+					Object.entries(models).map(
+						([name, { key, readOnly }]) => `${name}: ${key.join()}${readOnly ? ', read-only' : ''}`,
+					),
+					['article: id', 'over: , read-only', 'titles: , read-only'],
+				)
+				const order = [{ field: 'title', descending: true }]
+				const query = { selection: selectionOf('title'), where: undefined, order, limit: 9, offset: 0 }
+				for (const view of [models.titles, models.over]) {
+					const listed = await view?.list({ ...query, after: undefined, total: false })
+					assert.equal(JSON.parse(listed?.json ?? ''), [{ title: 'TWO' }, { title: 'ONE' }])
+				}
+				database.exec('drop table article')
+				await refused(
+					() => SqliteModel.openAll(database, { views: true }),
+					"the view over can't be opened: no such table: main.article",
+				)
+				assert.equal(await SqliteModel.openAll(database), {})
 			},
 		)
 
