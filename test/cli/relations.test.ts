@@ -1,0 +1,178 @@
+/** The names of relations that foreign keys mean, and that all of them can be included. */
+import * as assert from 'uvu/assert'
+import { tablesOf } from '../../lib/cli/handlers.ts'
+import { MemoryModel, type Model } from '../../lib/index.ts'
+import { asking } from '../helpers/asking.ts'
+import { describe } from '../helpers/describe.ts'
+
+type Options = ConstructorParameters<typeof MemoryModel>[1]
+
+/** The relations of each table, and the status of a list that includes them all. */
+async function related(models: Readonly<Record<string, Model>>): Promise<Record<string, readonly string[]>> {
+	const { served } = await tablesOf(new Map(Object.entries(models)), false, 'anyone')
+	const { ask } = asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
+	for (const { path, relations } of served) {
+		if (relations.length === 0) continue
+		const { status, text } = await ask(`/${path}?include=${relations.join(',')}`)
+		assert.is(status, 200, text())
+	}
+	return Object.fromEntries(served.map(({ name, relations }) => [name, relations]))
+}
+
+function table(name: string, options: Partial<Options> = {}): MemoryModel {
+	return new MemoryModel(name, { fields: { id: 'integer' }, key: 'id', ...options })
+}
+
+const reference = { type: 'integer', nullable: true } as const
+
+describe('relations of foreign keys', (test) => {
+	test('are named by their column, and on the other side by the table', async () => {
+		const author = table('author')
+		const article = table('article', {
+			fields: { id: 'integer', author_id: reference },
+			references: [{ field: 'author_id', model: author }],
+		})
+		assert.equal(await related({ author, article }), { author: ['article'], article: ['author'] })
+	})
+
+	test('of several keys between two tables have the columns in their names', async () => {
+		const user = table('user')
+		const post = table('post', {
+			fields: { id: 'integer', authorId: reference, editorId: reference },
+			references: [
+				{ field: 'authorId', model: user },
+				{ field: 'editorId', model: user },
+			],
+		})
+		assert.equal(await related({ user, post }), {
+			user: ['post_by_authorId', 'post_by_editorId'],
+			post: ['author', 'editor'],
+		})
+	})
+
+	test('to the same table lead to the parent and to the children', async () => {
+		const page = table('page', {
+			fields: { id: 'integer', parent_id: reference },
+			references: [{ field: 'parent_id', model: 'itself' }],
+		})
+		assert.equal(await related({ page }), { page: ['parent', 'page_by_parent_id'] })
+	})
+
+	test('that are the whole key lead to one record from both sides', async () => {
+		const user = table('user', { rows: [{}] })
+		const profile = table('profile', {
+			fields: { user_id: 'integer', about: { type: 'text', default: 'x' } },
+			key: 'user_id',
+			references: [{ field: 'user_id', model: user }],
+			rows: [{ user_id: 1 }],
+		})
+		assert.equal(await related({ user, profile }), { user: ['profile'], profile: ['user'] })
+		const { served } = await tablesOf(new Map(Object.entries({ user, profile })), false, 'anyone')
+		const { said } = asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
+		const one = '{"success":true,"data":{"id":1,"profile":{"user_id":1,"about":"x"}}}'
+		assert.is(await said('/user/1?include=profile'), `200 ${one}`)
+	})
+
+	test('of a table whose key is two of them tie many to many', async () => {
+		const [article, tag] = [table('article'), table('tag')]
+		const article_tag = new MemoryModel('article_tag', {
+			fields: { article_id: 'integer', tag_id: 'integer' },
+			key: ['article_id', 'tag_id'],
+			references: [
+				{ field: 'article_id', model: article },
+				{ field: 'tag_id', model: tag },
+			],
+		})
+		assert.equal(await related({ article, tag, article_tag }), {
+			article: ['article_tag', 'tag'],
+			tag: ['article_tag', 'article'],
+			article_tag: ['article', 'tag'],
+		})
+	})
+
+	test('never have the name of a field, and those of several columns that of the table', async () => {
+		const room = new MemoryModel('room', {
+			fields: { house: 'integer', no: 'integer' },
+			key: ['house', 'no'],
+		})
+		const guest = table('guest', {
+			fields: {
+				id: 'integer',
+				house: reference,
+				no: reference,
+				room: 'text',
+				host_id: reference,
+				host: 'text',
+			},
+			references: [
+				{ field: ['house', 'no'], model: room },
+				{ field: 'host_id', model: 'itself' },
+			],
+		})
+		assert.equal(await related({ room, guest }), {
+			room: ['guest'],
+			guest: ['room_by_house_no', 'guest', 'guest_by_host_id'],
+		})
+	})
+
+	test('of tables without a key are none', async () => {
+		const author = table('author')
+		const log = table('log', {
+			fields: { author_id: 'integer' },
+			key: [],
+			references: [{ field: 'author_id', model: author }],
+		})
+		assert.equal(await related({ author, log }), { author: [], log: [] })
+	})
+})
+
+describe('tables that are served', (test) => {
+	test('have paths that can stand in a URL, each another', async () => {
+		const models = Object.fromEntries(['a b', 'a/b', '..', 'größe', 'a_b'].map((name) => [name, table(name)]))
+		const { served } = await tablesOf(new Map(Object.entries(models)), false, 'anyone')
+		assert.equal(
+			served.map(({ path }) => path),
+			['a_b', 'a_b_2', '_', 'größe', 'a_b_3'],
+		)
+	})
+
+	test('are read only, or written as far as their models allow', async () => {
+		const open = async (isWritable: boolean, options: Partial<Options>) => {
+			const model = table('note', { fields: { id: 'integer', text: 'text' }, ...options })
+			const { served } = await tablesOf(new Map([['note', model]]), isWritable, 'anyone')
+			return asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
+		}
+		const body = { text: 'a' }
+		assert.is((await (await open(false, {})).ask('POST /note', { body })).status, 405)
+		assert.is((await (await open(true, { readOnly: true })).ask('POST /note', { body })).status, 405)
+		assert.is((await (await open(true, { key: [] })).ask('POST /note', { body })).status, 405)
+		const { said } = await open(true, {})
+		assert.is(await said('POST /note', { body }), '201 {"success":true,"data":{"id":1,"text":"a"}}')
+		assert.is(
+			await said('PATCH /note/1', { body: { text: 'b' } }),
+			'200 {"success":true,"data":{"id":1,"text":"b"}}',
+		)
+		assert.match(await said('PATCH /note/1', { body: { id: 2 } }), /^422 /)
+		assert.match(await said('POST /note', { body: [{ text: 'c' }, { text: 'd' }] }), /^201 .*"id":3/)
+		assert.match(await said('DELETE /note?id[in]=1,2'), /^200 .*\[1,2\]/)
+		assert.match(await said('DELETE /note/3'), /^200 /)
+	})
+
+	test('that cannot be read or have no columns are told of, and the others are served', async () => {
+		const failing = table('failing')
+		failing.list = async () => {
+			throw new Error('the store refused', { cause: new Error('permission denied for table failing') })
+		}
+		const models = new Map<string, Model>([
+			['failing', failing],
+			['none', new MemoryModel('none', { fields: {}, key: [] })],
+			['note', table('note')],
+		])
+		const { served, refused } = await tablesOf(models, false, 'anyone')
+		assert.equal(
+			served.map(({ name }) => name),
+			['note'],
+		)
+		assert.equal(refused, ['failing: permission denied for table failing', 'none: it has no columns'])
+	})
+})
