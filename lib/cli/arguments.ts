@@ -1,0 +1,128 @@
+/** What the command line says, checked: `verbena postgres://localhost/blog --port 8080 --write`. */
+import { isIP } from 'node:net'
+import { parseArgs } from 'node:util'
+import { nearest } from '../base/options.ts'
+
+/** A mistake on the command line: its message is all that is printed. */
+export class UsageError extends Error {}
+
+/** What `verbena` is asked to do. */
+export interface Command {
+	/** `postgres://…`, `mysql://…`, `sqlite:blog.db`, or the path of an SQLite or a JSON file. */
+	readonly source: string
+	/** Only these tables. @default all */
+	readonly tables: readonly string[] | undefined
+	/** The schema of PostgreSQL. @default the connection's current schema */
+	readonly schema: string | undefined
+	readonly host: string
+	readonly port: number
+	readonly isWritable: boolean
+	/** Every request must have it: `Authorization: Bearer <token>`. */
+	readonly token: string | undefined
+	readonly isWatching: boolean
+}
+
+export const USAGE = `Serves a database as a REST API.
+
+  verbena postgres://user@localhost/blog     PostgreSQL, by pg or postgres
+  verbena mysql://root@localhost/blog        MariaDB or MySQL, by mysql2
+  verbena sqlite:blog.db                     SQLite, by node:sqlite, better-sqlite3 or libsql
+  verbena blog.json                          lists of objects by name, kept in memory: {"posts":[{"id":1}]}
+
+  --tables a,b    only these tables and views
+  --schema name   the schema of PostgreSQL (default: the connection's own)
+  --write         create, change and delete records, too
+  --port 3000     0 for a free one
+  --host name     the address to listen on (default: 127.0.0.1); others than loopback need a token
+  --token text    what clients must send as "Authorization: Bearer …"; better in the variable VERBENA_TOKEN
+  --watch         serve anew when the tables or the file have changed
+  --help, --version
+`
+
+const OPTIONS = {
+	tables: { type: 'string' },
+	schema: { type: 'string' },
+	write: { type: 'boolean', default: false },
+	port: { type: 'string', default: '3000' },
+	host: { type: 'string', default: '127.0.0.1' },
+	token: { type: 'string' },
+	watch: { type: 'boolean', default: false },
+	help: { type: 'boolean', short: 'h', default: false },
+	version: { type: 'boolean', short: 'v', default: false },
+} as const
+
+/** A token that is shorter is guessed sooner or later. */
+const SHORTEST_TOKEN = 16
+
+/**
+ * Reads the arguments.
+ *
+ * @param env `VERBENA_TOKEN` is read: arguments are visible to all users of a machine
+ * @returns what to do, or `'help'` or `'version'` if that is asked for
+ * @throws UsageError for what can't be meant, or would be unsafe
+ */
+export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Command | 'help' | 'version' {
+	const { values, positionals } = parsed(args)
+	if (values.help) return 'help'
+	if (values.version) return 'version'
+	const [source, ...others] = positionals
+	if (source === undefined || source === '')
+		throw new UsageError(`Which database? verbena postgres://user@localhost/blog\n\n${USAGE}`)
+	if (others.length > 0)
+		throw new UsageError(
+			`One database at a time, got ${positionals.length}: write --tables a,b for its tables`,
+		)
+	const token = values.token ?? (env.VERBENA_TOKEN === '' ? undefined : env.VERBENA_TOKEN)
+	if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
+		throw new UsageError('The token may have letters, digits and -._~+/= only')
+	if (token !== undefined && token.length < SHORTEST_TOKEN)
+		throw new UsageError(`The token must have at least ${SHORTEST_TOKEN} characters, got ${token.length}`)
+	if (token === undefined && !isLoopback(values.host))
+		throw new UsageError(
+			`On ${values.host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. For a random one:
+  VERBENA_TOKEN=$(openssl rand -hex 24) verbena ${args.filter((one) => !one.startsWith('--token')).join(' ')}`,
+		)
+	return {
+		source,
+		tables: values.tables === undefined ? undefined : namesIn(values.tables),
+		schema: values.schema,
+		host: values.host,
+		port: portOf(values.port),
+		isWritable: values.write,
+		token,
+		isWatching: values.watch,
+	}
+}
+
+function parsed(args: readonly string[]) {
+	try {
+		return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
+	} catch (error) {
+		const message = error instanceof Error ? error.message : String(error)
+		const [, unknown] = /^Unknown option '(?:--?)([^' ]+)/.exec(message) ?? []
+		if (unknown === undefined) throw new UsageError(message)
+		throw new UsageError(
+			`There is no option --${unknown}${nearest(
+				`--${unknown}`,
+				Object.keys(OPTIONS).map((name) => `--${name}`),
+			)} See verbena --help`,
+		)
+	}
+}
+
+function namesIn(text: string): string[] {
+	const names = text.split(',').map((name) => name.trim())
+	if (names.includes('')) throw new UsageError(`--tables needs names with commas between: --tables a,b`)
+	return names
+}
+
+function portOf(text: string): number {
+	const port = Number(text)
+	if (/^\d+$/.test(text) && port <= 65_535) return port
+	throw new UsageError(`--port must be a number from 0 to 65535, got ${JSON.stringify(text)}`)
+}
+
+/** Whether only programs of this machine can connect. */
+export function isLoopback(host: string): boolean {
+	return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
