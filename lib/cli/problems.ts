@@ -1,0 +1,58 @@
+/** What to do about the errors of databases and sockets, in words. */
+import { type Command, UsageError } from './arguments.ts'
+import { reasonOf } from './handlers.ts'
+
+/** Codes of Node, PostgreSQL (SQLSTATE), MariaDB and MySQL, and SQLite. */
+const PROBLEMS: Readonly<Record<string, (place: string, reason: string) => string>> = {
+	ECONNREFUSED: (place) => `${place} does not answer: is the server running, and is this its port?`,
+	ENOENT: (place) => `${place} does not answer: is the server running?`,
+	ENOTFOUND: (place) => `${place}: there is no such host`,
+	EAI_AGAIN: (place) => `${place}: the host's address can't be found now`,
+	ETIMEDOUT: (place) => `${place} does not answer: is a firewall in the way?`,
+	ECONNRESET: (place) => `${place} has closed the connection: does it want TLS (?sslmode=require)?`,
+	'28P01': (place, reason) => `${place} refuses the password: ${reason}`,
+	'28000': (place, reason) => `${place} refuses the user: ${reason}`,
+	'3D000': (place, reason) => `${place}: ${reason}`,
+	'42501': (place, reason) => `${place}: no right to read it: ${reason}`,
+	ER_ACCESS_DENIED_ERROR: (place, reason) => `${place} refuses the user or the password: ${reason}`,
+	ER_ACCESS_DENIED_NO_PASSWORD_ERROR: (place, reason) =>
+		`${place} refuses the user or the password: ${reason}`,
+	ER_DBACCESS_DENIED_ERROR: (place, reason) => `${place}: no right to this database: ${reason}`,
+	ER_BAD_DB_ERROR: (place, reason) => `${place}: ${reason}`,
+	SQLITE_NOTADB: (place) => `${place} is not an SQLite database`,
+}
+
+/** An error while a database was opened. */
+export function problemOf(error: unknown, place: string): UsageError {
+	if (error instanceof UsageError) return error
+	const reason = reasonOf(error)
+	const known = codesOf(error)
+		.map((code) => PROBLEMS[code])
+		.find((one) => one !== undefined)
+	if (known !== undefined) return new UsageError(known(place, reason))
+	// node:sqlite gives every error one code.
+	if (/not a database/.test(reason)) return new UsageError(`${place} is not an SQLite database`)
+	return new UsageError(`${place}: ${reason}`)
+}
+
+/** An error while the server was to listen. */
+export function listenProblem(error: unknown, { port, host }: Command): UsageError {
+	const [code] = codesOf(error)
+	if (code === 'EADDRINUSE')
+		return new UsageError(
+			`Port ${port} is taken: choose another with --port ${port === 65_535 ? 3000 : port + 1}, or a free one with --port 0`,
+		)
+	if (code === 'EACCES')
+		return new UsageError(`No right to listen on port ${port}: choose one above 1023 with --port`)
+	if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+		return new UsageError(`${host} is no address of this machine: leave out --host for 127.0.0.1`)
+	return new UsageError(reasonOf(error))
+}
+
+/** The codes of an error and of those that have caused it, among them all attempts at several addresses. */
+function codesOf(error: unknown): string[] {
+	if (!(error instanceof Error)) return []
+	const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
+	const others = error instanceof AggregateError ? error.errors : []
+	return [...own, ...[error.cause, ...others].flatMap(codesOf)]
+}
