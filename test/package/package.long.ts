@@ -95,7 +95,7 @@ describe('package', (test) => {
 		const subjects = ['cache/redis/redis-cache', ...others, ...databases].sort()
 		assert.equal(
 			entries.sort(),
-			subjects.map((name) => `${name}.js`),
+			[...subjects, 'cli/main'].sort().map((name) => `${name}.js`),
 		)
 		const page = gzipSync(readFileSync(`${installed}/dist/client/crud.js`)).length
 		assert.ok(page < 7_500, `CrudClient is ${page} bytes for a page that loads it as it is`)
@@ -116,7 +116,7 @@ describe('package', (test) => {
 		}
 		follow('index.js')
 		// Each set of entries that share a module has a file for it, and each file takes about 0.5 % of the import's time.
-		assert.ok(read.size > 1 && read.size <= 12, `${read.size} files: ${[...read].join(', ')}`)
+		assert.ok(read.size > 1 && read.size <= 13, `${read.size} files: ${[...read].join(', ')}`)
 		for (const [what, code] of LOADED_LATER) {
 			const holders = below(`${installed}/dist`)
 				.filter((name) => name.endsWith('.js'))
@@ -127,6 +127,21 @@ describe('package', (test) => {
 			assert.is(holders.length, 1, `${what} is in ${holders.join(', ')}`)
 			assert.not(read.has(holders[0] ?? ''), what)
 		}
+	})
+
+	test('its command serves a file from an empty folder', async () => {
+		writeFileSync(`${project}/blog.json`, '{"posts":[{"id":1,"title":"a"}]}')
+		const running = start({ args: ['node_modules/.bin/verbena', 'blog.json', '--port', '0'], cwd: project })
+		await untilPrinted(running, 'Stop: ')
+		const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(running.output()) ?? []
+		const response = await fetch(`${url}/posts/1`)
+		assert.is(await response.text(), '{"success":true,"data":{"id":1,"title":"a"}}')
+		const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object }
+		assert.equal(Object.keys(paths), ['/posts', '/posts/{id}'])
+		running.child.kill('SIGINT')
+		assert.is(await running.ended, 0)
+		const { output } = await run({ args: ['node_modules/.bin/verbena', '--version'], cwd: project })
+		assert.is(output, `${manifest.version}\n`)
 	})
 
 	test('is under 2.1 MB in under 150 files', () => {
