@@ -8,6 +8,8 @@ export class UsageError extends Error {}
 
 /** What `verbena` is asked to do. */
 export interface Command {
+	/** To serve the database, or to write something about it to standard output. */
+	readonly action: 'serve' | 'types' | 'eject'
 	/** `postgres://…`, `mysql://…`, `sqlite:blog.db`, or the path of an SQLite or a JSON file. */
 	readonly source: string
 	/** Only these tables. @default all */
@@ -28,6 +30,8 @@ export const USAGE = `Serves a database as a REST API.
   verbena mysql://root@localhost/blog        MariaDB or MySQL, by mysql2
   verbena sqlite:blog.db                     SQLite, by node:sqlite, better-sqlite3 or libsql
   verbena blog.json                          lists of objects by name, kept in memory: {"posts":[{"id":1}]}
+  verbena types postgres://… > db.ts         TypeScript's types of its records
+  verbena eject postgres://… > api.ts        a program that serves the same
 
   --tables a,b    only these tables and views
   --schema name   the schema of PostgreSQL (default: the connection's own)
@@ -65,12 +69,15 @@ export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Comm
 	const { values, positionals } = parsed(args)
 	if (values.help) return 'help'
 	if (values.version) return 'version'
-	const [source, ...others] = positionals
+	const [first, second] = positionals
+	const action = first === 'types' || first === 'eject' ? first : 'serve'
+	const [source, ...others] =
+		action === 'serve' ? [first, ...positionals.slice(1)] : [second, ...positionals.slice(2)]
 	if (source === undefined || source === '')
 		throw new UsageError(`Which database? verbena postgres://user@localhost/blog\n\n${USAGE}`)
 	if (others.length > 0)
 		throw new UsageError(
-			`One database at a time, got ${positionals.length}: write --tables a,b for its tables`,
+			`One database at a time, got ${others.length + 1}: write --tables a,b for its tables`,
 		)
 	const token = values.token ?? (env.VERBENA_TOKEN === '' ? undefined : env.VERBENA_TOKEN)
 	if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
@@ -83,6 +90,7 @@ export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Comm
   VERBENA_TOKEN=$(openssl rand -hex 24) verbena ${args.filter((one) => !one.startsWith('--token')).join(' ')}`,
 		)
 	return {
+		action,
 		source,
 		tables: values.tables === undefined ? undefined : namesIn(values.tables),
 		schema: values.schema,

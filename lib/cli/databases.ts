@@ -52,6 +52,7 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 	const { name, module } = await driverIn(folder, ['pg', 'postgres'], 'PostgreSQL')
 	const { PostgresModel } = await import('../models/postgres/model.ts')
 	const place = `PostgreSQL at ${url.host || 'its socket'}${url.pathname}`
+	const connecting = { driver: name, address: withoutPassword(url), schema }
 	const open = (database: PostgresDatabase) => (views: boolean) =>
 		PostgresModel.openAll(database, { views, ...(schema === undefined ? {} : { schema }) })
 	if (name === 'postgres') {
@@ -60,14 +61,14 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 			'default',
 			(create) => create(url.href, { max: MAX, onnotice: () => {} }),
 		)
-		return { place, open: open(sql), close: () => sql.end({ timeout: 1 }) }
+		return { place, connecting, open: open(sql), close: () => sql.end({ timeout: 1 }) }
 	}
 	const pool = made<PostgresDatabase & { end(): Promise<void> }>(
 		module.default as Readonly<Record<string, unknown>>,
 		'Pool',
 		(_, Pool) => new Pool({ connectionString: url.href, max: MAX }),
 	)
-	return { place, open: open(pool), close: () => pool.end() }
+	return { place, connecting, open: open(pool), close: () => pool.end() }
 }
 
 async function mysql(url: URL, folder: string): Promise<Source> {
@@ -81,6 +82,7 @@ async function mysql(url: URL, folder: string): Promise<Source> {
 	)
 	return {
 		place: `MariaDB or MySQL at ${url.host}${url.pathname}`,
+		connecting: { driver: 'mysql2/promise', address: withoutPassword(url) },
 		open: (views) => MysqlModel.openAll(pool, { views }),
 		close: () => pool.end(),
 	}
@@ -93,17 +95,17 @@ async function sqlite(name: string, folder: string): Promise<Source> {
 	const { SqliteModel } = await import('../models/sqlite/model.ts')
 	const own = process.getBuiltinModule('node:sqlite') as Readonly<Record<string, unknown>> | undefined
 	const statement = own?.StatementSync as { readonly prototype: object } | undefined
-	const database =
-		own !== undefined && statement !== undefined && 'setReturnArrays' in statement.prototype
-			? made<SqliteFile>(own, 'DatabaseSync', (_, Database) => new Database(file))
-			: made<SqliteFile>(
-					(await driverIn(folder, ['better-sqlite3', 'libsql'], 'SQLite on this Node')).module,
-					'default',
-					(_, Database) => new Database(file),
-				)
+	const isOwn = own !== undefined && statement !== undefined && 'setReturnArrays' in statement.prototype
+	const found = isOwn
+		? undefined
+		: await driverIn(folder, ['better-sqlite3', 'libsql'], 'SQLite on this Node')
+	const database = isOwn
+		? made<SqliteFile>(own, 'DatabaseSync', (_, Database) => new Database(file))
+		: made<SqliteFile>(found?.module ?? {}, 'default', (_, Database) => new Database(file))
 	database.exec('pragma busy_timeout = 5000; pragma foreign_keys = on')
 	return {
 		place: `SQLite, ${name}`,
+		connecting: { driver: found?.name ?? 'node:sqlite', address: name },
 		open: (views) => SqliteModel.openAll(database, { views }),
 		close: async () => void database.close(),
 	}
@@ -125,6 +127,13 @@ function existing(name: string, folder: string): string {
 	const file = isAbsolute(name) ? name : join(folder, name)
 	if (name !== '' && existsSync(file)) return file
 	throw new UsageError(`There is no file ${name === '' ? 'named' : name} in ${folder}`)
+}
+
+function withoutPassword(url: URL): string {
+	const shown = new URL(url)
+	shown.password = ''
+	shown.searchParams.delete('password')
+	return shown.href
 }
 
 /** The URL's own error would repeat it, and it may have a password. */

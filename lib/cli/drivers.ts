@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { UsageError } from './arguments.ts'
 
 /** A driver's package, as it is imported. */
-export interface FoundDriver {
-	readonly name: string
+export interface FoundDriver<Name extends string = string> {
+	readonly name: Name
 	readonly module: Readonly<Record<string, unknown>>
 }
 
@@ -19,12 +19,12 @@ export interface FoundDriver {
  * @param beside a file of this package
  * @throws UsageError with the command that installs the first
  */
-export async function driverIn(
+export async function driverIn<Name extends string>(
 	folder: string,
-	names: readonly [string, ...string[]],
+	names: readonly [Name, ...Name[]],
 	database: string,
 	beside: string = import.meta.url,
-): Promise<FoundDriver> {
+): Promise<FoundDriver<Name>> {
 	for (const place of [join(folder, 'package.json'), beside])
 		for (const name of names) {
 			const { resolve } = createRequire(place)

@@ -4,22 +4,22 @@ import type { CrudOperation, CrudOptions } from '../crud/options.ts'
 import type { AccessRules } from '../exchange/action.ts'
 import { keyNames } from '../models/key.ts'
 import type { Model } from '../models/model.ts'
-import { type NamedRelations, relationsOf } from './relations.ts'
+import { relationsOf, type TableRelations } from './relations.ts'
 
-/** A table that is served, or why it isn't. */
-export interface ServedTable {
+/** A table that can be served, and how. */
+export interface TablePlan {
 	readonly name: string
-	/** Its path: `/article`. */
+	/** Its path, without a slash before it. */
 	readonly path: string
 	readonly model: Model
-	readonly handler: CrudHandler
-	/** The names of its relations. */
-	readonly relations: readonly string[]
+	/** All but the relations. */
+	readonly options: CrudOptions
+	readonly relations: TableRelations
 }
 
-export interface Tables {
-	readonly served: readonly ServedTable[]
-	/** `secret: permission denied for table secret`. */
+export interface Plans {
+	readonly plans: readonly TablePlan[]
+	/** Why others aren't served: `secret: permission denied for table secret`. */
 	readonly refused: readonly string[]
 }
 
@@ -32,17 +32,12 @@ const WRITES: readonly CrudOperation[] = [
 const MOST_SEARCHED = 5
 
 /**
- * Makes the handlers of all tables that can be read.
+ * Plans all tables that can be read.
  *
  * @param models the tables and views by name
  * @param isWritable whether records can be created, changed and deleted, where the table can be written
- * @param access who may use them
  */
-export async function tablesOf(
-	models: ReadonlyMap<string, Model>,
-	isWritable: boolean,
-	access: string,
-): Promise<Tables> {
+export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: boolean): Promise<Plans> {
 	const refused: string[] = []
 	const readable = new Map<string, Model>()
 	const reasons = await Promise.all([...models.values()].map(whyUnreadable))
@@ -51,23 +46,16 @@ export async function tablesOf(
 		if (reason === undefined) readable.set(name, model)
 		else refused.push(`${name}: ${reason}`)
 	}
-	const handlers = new Map<string, CrudHandler>()
-	const relations = relationsOf(readable, (name) => {
-		const handler = handlers.get(name)
-		if (handler === undefined) throw new Error(`${name} is not served`)
-		return handler
-	})
+	const relations = relationsOf(readable)
 	const paths = new Set<string>()
-	const served = [...readable].map(([name, model]): ServedTable => {
-		const own = relations.get(name) ?? {}
-		const handler = handlerOf(model, isWritable, own, access)
-		handlers.set(name, handler)
-		return { name, path: pathOf(name, paths), model, handler, relations: Object.keys(own) }
+	const plans = [...readable].map(([name, model]): TablePlan => {
+		const options = optionsFor(model, isWritable)
+		return { name, path: pathOf(name, paths), model, options, relations: relations.get(name) ?? {} }
 	})
-	return { served, refused }
+	return { plans, refused }
 }
 
-/** A handler whose operations are for `access`. */
+/** Handlers for whoever has `access`. */
 class Table extends CrudHandler {
 	override readonly access: AccessRules
 
@@ -77,27 +65,42 @@ class Table extends CrudHandler {
 	}
 }
 
-function handlerOf(
-	model: Model,
-	isWritable: boolean,
-	relations: NamedRelations,
-	access: string,
-): CrudHandler {
+/** The handlers of tables by path. @param access who may use them, for all operations. @default anyone */
+export function handlersOf(plans: readonly TablePlan[], access?: string): Record<string, CrudHandler> {
+	const handlers = new Map<string, CrudHandler>()
+	const modelOf = (name: string | undefined) => plans.find((plan) => plan.name === name)?.model
+	const handlerOf = (name: string) => {
+		const handler = handlers.get(name)
+		if (handler === undefined) throw new Error(`${name} is not served`)
+		return handler
+	}
+	return Object.fromEntries(
+		plans.map(({ name, path, model, options, relations }) => {
+			const related = Object.entries(relations).map(([relation, { target, through, ...rest }]) => {
+				const between = modelOf(through)
+				const to = { to: () => handlerOf(target), ...rest }
+				return [relation, between === undefined ? to : { ...to, through: between }]
+			})
+			const all = { ...options, relations: Object.fromEntries(related) }
+			const handler = access === undefined ? new CrudHandler(model, all) : new Table(model, all, access)
+			handlers.set(name, handler)
+			return [path, handler]
+		}),
+	)
+}
+
+function optionsFor(model: Model, isWritable: boolean): CrudOptions {
 	const keys = keyNames(model)
 	const writable = model.fields.filter(({ generated }) => !generated).map(({ name }) => name)
+	const searchable = model.fields.filter(({ type }) => type === 'text').map(({ name }) => name)
 	const options: CrudOptions = {
-		visible: 'all',
-		searchable: model.fields
-			.filter(({ type }) => type === 'text')
-			.slice(0, MOST_SEARCHED)
-			.map(({ name }) => name),
-		allow: keys.length === 0 ? ['list'] : ['list', 'read'],
-		relations,
+		visible: model.fields.map(({ name }) => name),
+		searchable: searchable.slice(0, MOST_SEARCHED),
 	}
-	if (!isWritable || model.readOnly || keys.length === 0) return new Table(model, options, access)
+	if (keys.length === 0) return { ...options, allow: ['list'] }
+	if (!isWritable || model.readOnly) return { ...options, allow: ['list', 'read'] }
 	const updatable = writable.filter((name) => !keys.includes(name))
-	const allow: CrudOptions['allow'] = ['list', 'read', ...WRITES]
-	return new Table(model, { ...options, allow, creatable: writable, updatable }, access)
+	return { ...options, creatable: writable, updatable, allow: ['list', 'read', ...WRITES] }
 }
 
 /** What the database says to a user who may not read a table. Views aren't tried: one may compute for minutes. */
@@ -119,7 +122,7 @@ async function whyUnreadable(model: Model): Promise<string | undefined> {
 function whyNoHandler(model: Model): string | undefined {
 	if (model.fields.length === 0) return 'it has no columns'
 	try {
-		handlerOf(model, false, {}, 'anyone')
+		new CrudHandler(model, optionsFor(model, false))
 		return undefined
 	} catch (error) {
 		return reasonOf(error)

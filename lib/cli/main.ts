@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { commandOf, USAGE, UsageError } from './arguments.ts'
 import { sourceOf } from './databases.ts'
 import { serve } from './serve.ts'
+import { written } from './write.ts'
 
 /** Of the package: this file is in `dist/cli` or `lib/cli`. */
 function version(): string {
@@ -17,6 +18,8 @@ try {
 	const command = commandOf(process.argv.slice(2), process.env)
 	if (command === 'help') console.log(USAGE)
 	else if (command === 'version') console.log(version())
+	else if (command.action !== 'serve')
+		process.stdout.write(await written(command, await sourceOf(command, process.cwd()), console.error))
 	else {
 		const serving = await serve(command, await sourceOf(command, process.cwd()), console.log)
 		// A second signal ends the program at once.

@@ -2,12 +2,20 @@
  * The relations that foreign keys mean, with names for clients: `author_id` of an article makes `author` there, and
  * `article` at the author; a table whose key is two foreign keys ties many to many.
  */
-import type { CrudRelation, RelatedHandler } from '../crud/options.ts'
 import { keyNames } from '../models/key.ts'
 import type { Model, Reference } from '../models/model.ts'
 
-/** The option `relations` of a handler. */
-export type NamedRelations = Readonly<Record<string, CrudRelation>>
+/** A relation of a table, by the names of tables; the rest is as in the option `relations` of a `CrudHandler`. */
+export interface TableRelation {
+	readonly target: string
+	readonly by?: readonly string[]
+	readonly many?: boolean
+	/** The table in between. */
+	readonly through?: string
+}
+
+/** A table's relations by their names for clients. */
+export type TableRelations = Readonly<Record<string, TableRelation>>
 
 interface ForeignKey extends Reference {
 	readonly from: string
@@ -16,50 +24,48 @@ interface ForeignKey extends Reference {
 	readonly isOneOfSeveral: boolean
 }
 
-/**
- * The relations of each model.
- *
- * @param models the tables by name; those without a key have none
- * @param handlerOf the handler of a table; called when relations are resolved
- */
-export function relationsOf(
-	models: ReadonlyMap<string, Model>,
-	handlerOf: (name: string) => RelatedHandler,
-): ReadonlyMap<string, NamedRelations> {
+/** The relations of each table; those without a key have none. */
+export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, TableRelations> {
 	const keyed = [...models].filter(([, model]) => keyNames(model).length > 0)
 	const keys = keyed.flatMap(([name]) => foreignKeysOf(name, new Map(keyed)))
-	const found = new Map(keyed.map(([name]): [string, Record<string, CrudRelation>] => [name, {}]))
+	const found = new Map(keyed.map(([name]): [string, Record<string, TableRelation>] => [name, {}]))
 	/** Adds it by the first name that is free. */
-	const add = (
-		name: string,
-		names: readonly string[],
-		relation: Omit<CrudRelation, 'to'>,
-		target: string,
-	) => {
+	const add = (name: string, names: readonly string[], relation: TableRelation) => {
 		const own = found.get(name)
 		const model = models.get(name)
 		if (own === undefined || model === undefined) return
 		const isTaken = (one: string) =>
 			Object.hasOwn(own, one) || model.fields.some((field) => field.name === one)
 		const free = names.map(plain).find((one) => one !== '' && !isTaken(one))
-		if (free !== undefined) own[free] = { to: () => handlerOf(target), ...relation }
+		if (free !== undefined) own[free] = relation
 	}
-	for (const { from, target, fields } of keys) {
+	/** Whether the two refer to each other, so that the columns alone may not say which key is meant. */
+	const isMutual = ({ from, target }: ForeignKey) =>
+		from !== target && keys.some((other) => other.from === target && other.target === from)
+	for (const key of keys) {
+		const { from, target, fields } = key
 		const base = fields.length === 1 ? (fields[0] ?? '').replace(/(?:_id|Id|_fk)$/, '') : ''
-		add(from, [base, target, `${target}_by_${fields.join('_')}`], { by: fields, many: false }, target)
+		const many = isMutual(key) ? { many: false } : {}
+		add(from, [base, target, `${target}_by_${fields.join('_')}`], { target, by: fields, ...many })
 	}
-	for (const { from, target, fields, isOneOfSeveral } of keys) {
+	for (const key of keys) {
+		const { from, target, fields, isOneOfSeveral } = key
 		const by = `${from}_by_${fields.join('_')}`
 		const isOne = from !== target && isSame(fields, keyOf(models, from))
-		add(target, isOneOfSeveral || from === target ? [by] : [from, by], { by: fields, many: !isOne }, from)
+		const many = isOne ? { many: false } : from === target || isMutual(key) ? { many: true } : {}
+		const names = isOneOfSeveral || from === target ? [by] : [from, by]
+		add(target, names, { target: from, by: fields, ...many })
 	}
 	for (const [name, through] of keyed) {
 		const [first, second, third] = keys.filter(({ from }) => from === name)
 		if (first === undefined || second === undefined || third !== undefined) continue
 		if (first.target === second.target || !isSame([...first.fields, ...second.fields], keyNames(through)))
 			continue
-		add(first.target, [second.target, `${second.target}_by_${name}`], { through }, second.target)
-		add(second.target, [first.target, `${first.target}_by_${name}`], { through }, first.target)
+		add(first.target, [second.target, `${second.target}_by_${name}`], {
+			target: second.target,
+			through: name,
+		})
+		add(second.target, [first.target, `${first.target}_by_${name}`], { target: first.target, through: name })
 	}
 	return found
 }

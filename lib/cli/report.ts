@@ -1,7 +1,7 @@
 /** What `verbena` prints of what it serves. */
 import { keyNames } from '../models/key.ts'
 import type { Command } from './arguments.ts'
-import type { ServedTable, Tables } from './handlers.ts'
+import type { Plans, TablePlan } from './handlers.ts'
 import type { Source } from './source.ts'
 
 /** More tables are in the description. */
@@ -10,20 +10,20 @@ const MOST_NAMES = 8
 
 /** What is served, where, the first curl line, and how to go on. */
 export function reportOf(
-	{ served, refused }: Tables,
+	{ plans, refused }: Plans,
 	{ place, isTransient }: Source,
 	{ isWritable, token }: Command,
 	url: string,
 ): string {
-	const width = Math.max(...served.slice(0, MOST_TABLES).map(({ path }) => path.length))
-	const first = served.find(({ model }) => keyNames(model).length > 0) ?? served[0]
+	const width = Math.max(...plans.slice(0, MOST_TABLES).map(({ path }) => path.length))
+	const first = plans.find(({ model }) => keyNames(model).length > 0) ?? plans[0]
 	const authorization = token === undefined ? '' : '-H "Authorization: Bearer $VERBENA_TOKEN" '
 	const lines = [
-		`${place}: ${counted(served.length, 'table')}, ${isWritable ? 'to read and to write' : 'read only'}`,
+		`${place}: ${counted(plans.length, 'table')}, ${isWritable ? 'to read and to write' : 'read only'}`,
 		'',
-		...served.slice(0, MOST_TABLES).map((table) => `  /${table.path.padEnd(width)}  ${contentsOf(table)}`),
-		...(served.length > MOST_TABLES
-			? [`  … and ${served.length - MOST_TABLES} more: ${url}/openapi.json`]
+		...plans.slice(0, MOST_TABLES).map((table) => `  /${table.path.padEnd(width)}  ${contentsOf(table)}`),
+		...(plans.length > MOST_TABLES
+			? [`  … and ${plans.length - MOST_TABLES} more: ${url}/openapi.json`]
 			: []),
 		...refused.map((reason) => `  not served: ${reason}`),
 		'',
@@ -40,9 +40,10 @@ function writing(isTransient: boolean): string {
 	return `Writing:     POST, PATCH, PUT and DELETE${isTransient ? '; in memory, so lost when it stops' : ''}`
 }
 
-function contentsOf({ model, relations }: ServedTable): string {
+function contentsOf({ model, relations }: TablePlan): string {
 	const fields = model.fields.map(({ name }) => name)
-	const related = relations.length === 0 ? '' : `  with ${some(relations)}`
+	const names = Object.keys(relations)
+	const related = names.length === 0 ? '' : `  with ${some(names)}`
 	return `${some(fields)}${related}${keyNames(model).length === 0 ? '  (list only: no key)' : ''}`
 }
 

@@ -2,18 +2,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { TokenAuthenticator, tokenDigest } from '../auth/token/token-authenticator.ts'
 import { consoleLogger, type Logger } from '../base/logger.ts'
-import { nearest } from '../base/options.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { Model } from '../models/model.ts'
 import { createServer, type Server } from '../server/server.ts'
-import { type Command, UsageError } from './arguments.ts'
-import { reasonOf, type Tables, tablesOf } from './handlers.ts'
+import type { Command } from './arguments.ts'
+import { handlersOf, type Plans } from './handlers.ts'
 import { listenProblem, problemOf } from './problems.ts'
 import { reportOf } from './report.ts'
 import type { Source } from './source.ts'
+import { find, plansIn } from './tables.ts'
 
-/** Reading a catalog that takes longer is told of. */
-const PATIENCE: Milliseconds = 1_000
 /** How often `--watch` looks at the tables. */
 const WATCH: Milliseconds = 2_000
 
@@ -41,13 +39,13 @@ export async function serve(
 ): Promise<Serving> {
 	try {
 		const found = await find(command, source, print)
-		const tables = await tablesIn(found, command, source)
-		const server = serverOf(tables, command)
+		const plans = await plansIn(found, command, source)
+		const server = serverOf(plans, command)
 		const listening = await server.listen(command.port, command.host).catch((error) => {
 			throw listenProblem(error, command)
 		})
 		const { url = '', port = command.port } = listening
-		print(reportOf(tables, source, command, url))
+		print(reportOf(plans, source, command, url))
 		const watching = new AbortController()
 		const current = { server, seen: await seenOf(source, found.models) }
 		const watched = command.isWatching
@@ -69,60 +67,11 @@ export async function serve(
 	}
 }
 
-/** The tables that the command names, or all of the database. */
-interface Found {
-	readonly models: ReadonlyMap<string, Model>
-	/** Why there are no views. */
-	readonly failure: string | undefined
-}
-
-async function find({ tables }: Command, source: Source, print: (text: string) => void): Promise<Found> {
-	const waiting = new AbortController()
-	setTimeout(PATIENCE, undefined, { signal: waiting.signal, ref: false }).then(
-		() => print(`Reading the tables of ${source.place} …`),
-		() => {},
-	)
-	try {
-		const { all, failure } = await openAll(source)
-		for (const name of tables ?? [])
-			if (!all.has(name))
-				throw new UsageError(`${source.place} has no table ${name}${nearest(name, all.keys())}`)
-		const models = tables === undefined ? all : new Map([...all].filter(([name]) => tables.includes(name)))
-		return { models, failure }
-	} catch (error) {
-		throw problemOf(error, source.place)
-	} finally {
-		waiting.abort()
-	}
-}
-
-/** Opens its tables without its views if one of these can't be opened: it may have lost its table. */
-async function openAll(source: Source): Promise<{ all: Map<string, Model>; failure: string | undefined }> {
-	try {
-		return { all: new Map(Object.entries(await source.open(true))), failure: undefined }
-	} catch (error) {
-		const tables = await source.open(false).catch(() => undefined)
-		if (tables === undefined) throw error
-		return { all: new Map(Object.entries(tables)), failure: `views: ${reasonOf(error)}` }
-	}
-}
-
-async function tablesIn(
-	{ models, failure }: Found,
-	{ isWritable, token }: Command,
-	{ place }: Source,
-): Promise<Tables> {
-	const { served, refused } = await tablesOf(models, isWritable, token === undefined ? 'anyone' : 'user')
-	const reasons = failure === undefined ? refused : [...refused, failure]
-	if (served.length > 0) return { served, refused: reasons }
-	if (reasons.length === 0) throw new UsageError(`${place} has no tables that this user can see`)
-	throw new UsageError(`${place} has no table that can be served:\n  ${reasons.join('\n  ')}`)
-}
-
-function serverOf({ served }: Tables, { token }: Command): Server {
-	const access = token === undefined ? 'anyone' : 'user'
-	return createServer(Object.fromEntries(served.map(({ path, handler }) => [path, handler])), {
-		...{ explorer: true, openapi: { title: 'A database', version: '1', access }, compression: true },
+function serverOf({ plans }: Plans, { token }: Command): Server {
+	const access = token === undefined ? undefined : 'user'
+	return createServer(handlersOf(plans, access), {
+		...{ explorer: true, compression: true },
+		openapi: { title: 'A database', version: '1', ...(access === undefined ? {} : { access }) },
 		// Pages of other sites are to change nothing here.
 		crossSiteWrites: false,
 		logger,
@@ -169,12 +118,12 @@ async function watch(
 			const seen = await seenOf(source, found.models)
 			said = ''
 			if (seen === current.seen) continue
-			const tables = await tablesIn(found, command, source)
-			const next = serverOf(tables, command)
+			const plans = await plansIn(found, command, source)
+			const next = serverOf(plans, command)
 			await current.server.close()
 			const { url = '' } = await next.listen(command.port, command.host)
 			Object.assign(current, { server: next, seen })
-			print(`\nThe tables have changed.\n${reportOf(tables, source, command, url)}`)
+			print(`\nThe tables have changed.\n${reportOf(plans, source, command, url)}`)
 		} catch (error) {
 			// Those that were there are served on, until they can be read again.
 			const { message } = problemOf(error, source.place)

@@ -1,10 +1,21 @@
 /** What `verbena` serves: a database that is open, of whatever kind. */
 import type { Model } from '../models/model.ts'
 
+/** How a program of one's own opens a database. */
+export interface Connecting {
+	readonly driver: 'pg' | 'postgres' | 'mysql2/promise' | 'node:sqlite' | 'better-sqlite3' | 'libsql'
+	/** A URL without its password, or a file. */
+	readonly address: string
+	/** The schema of PostgreSQL. @default the connection's own */
+	readonly schema?: string | undefined
+}
+
 /** An open database. */
 export interface Source {
 	/** What it is, for people: without user and password. */
 	readonly place: string
+	/** Left out if no driver is used. */
+	readonly connecting?: Connecting
 	/** Whether what is written is lost when the program ends. */
 	readonly isTransient?: boolean
 	/**

@@ -9,7 +9,14 @@ const TOKEN = 'a'.repeat(16)
 describe('the command line', (test) => {
 	test('needs a database only', () => {
 		assert.equal(commandOf(['blog.json'], {}), {
-			...{ source: 'blog.json', tables: undefined, schema: undefined, host: '127.0.0.1', port: 3000 },
+			...{
+				action: 'serve',
+				source: 'blog.json',
+				tables: undefined,
+				schema: undefined,
+				host: '127.0.0.1',
+				port: 3000,
+			},
 			...{ isWritable: false, token: undefined, isWatching: false },
 		})
 	})
@@ -17,9 +24,24 @@ describe('the command line', (test) => {
 	test('takes options before and after it', () => {
 		const words = '--write --tables=a,b postgres://h/d --schema s --port 0 --host 0.0.0.0 --watch'
 		assert.equal(commandOf(words.split(' '), { VERBENA_TOKEN: TOKEN }), {
-			...{ source: 'postgres://h/d', tables: ['a', 'b'], schema: 's', host: '0.0.0.0', port: 0 },
+			...{
+				action: 'serve',
+				source: 'postgres://h/d',
+				tables: ['a', 'b'],
+				schema: 's',
+				host: '0.0.0.0',
+				port: 0,
+			},
 			...{ isWritable: true, token: TOKEN, isWatching: true },
 		})
+	})
+
+	test('may say what to write', () => {
+		for (const action of ['types', 'eject']) {
+			const command = commandOf([action, 'blog.db', '--write'], {})
+			assert.ok(typeof command !== 'string')
+			assert.equal([command.action, command.source, command.isWritable], [action, 'blog.db', true])
+		}
 	})
 
 	test('asks for help or the version', () => {
@@ -30,6 +52,8 @@ describe('the command line', (test) => {
 
 	const refused: readonly (readonly [words: string, message: RegExp, env?: NodeJS.ProcessEnv])[] = [
 		['', /^Which database\?.*\n\nServes a database/],
+		['types', /^Which database\?/],
+		['eject a.json b.json', /^One database at a time, got 2/],
 		['a.json b.json', /^One database at a time, got 2: write --tables a,b/],
 		['a.json --prot 1', /^There is no option --prot: did you mean --port\?/],
 		['a.json --port', /'--port <value>' argument missing/],

@@ -1,22 +1,25 @@
 /** The names of relations that foreign keys mean, and that all of them can be included. */
 import * as assert from 'uvu/assert'
-import { tablesOf } from '../../lib/cli/handlers.ts'
+import { handlersOf, plansOf } from '../../lib/cli/handlers.ts'
 import { MemoryModel, type Model } from '../../lib/index.ts'
+import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { sqliteDrivers } from '../helpers/sqlite.ts'
 
 type Options = ConstructorParameters<typeof MemoryModel>[1]
 
 /** The relations of each table, and the status of a list that includes them all. */
 async function related(models: Readonly<Record<string, Model>>): Promise<Record<string, readonly string[]>> {
-	const { served } = await tablesOf(new Map(Object.entries(models)), false, 'anyone')
-	const { ask } = asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
-	for (const { path, relations } of served) {
-		if (relations.length === 0) continue
-		const { status, text } = await ask(`/${path}?include=${relations.join(',')}`)
+	const { plans } = await plansOf(new Map(Object.entries(models)), false)
+	const { ask } = asking(handlersOf(plans))
+	for (const { path, relations } of plans) {
+		const names = Object.keys(relations)
+		if (names.length === 0) continue
+		const { status, text } = await ask(`/${path}?include=${names.join(',')}`)
 		assert.is(status, 200, text())
 	}
-	return Object.fromEntries(served.map(({ name, relations }) => [name, relations]))
+	return Object.fromEntries(plans.map(({ name, relations }) => [name, Object.keys(relations)]))
 }
 
 function table(name: string, options: Partial<Options> = {}): MemoryModel {
@@ -67,8 +70,8 @@ describe('relations of foreign keys', (test) => {
 			rows: [{ user_id: 1 }],
 		})
 		assert.equal(await related({ user, profile }), { user: ['profile'], profile: ['user'] })
-		const { served } = await tablesOf(new Map(Object.entries({ user, profile })), false, 'anyone')
-		const { said } = asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
+		const { plans } = await plansOf(new Map(Object.entries({ user, profile })), false)
+		const { said } = asking(handlersOf(plans))
 		const one = '{"success":true,"data":{"id":1,"profile":{"user_id":1,"about":"x"}}}'
 		assert.is(await said('/user/1?include=profile'), `200 ${one}`)
 	})
@@ -115,6 +118,26 @@ describe('relations of foreign keys', (test) => {
 		})
 	})
 
+	for (const { name, open } of sqliteDrivers) {
+		if (open === undefined) continue
+		test(`of two tables that refer to each other by columns of one name lead the right way, on ${name}`, async () => {
+			const database = open()
+			database.exec(`create table a (id integer primary key, other_id int references b (id));
+				create table b (id integer primary key, other_id int references a (id));
+				insert into a values (1, null); insert into b values (7, 1); update a set other_id = 7`)
+			const models = await SqliteModel.openAll(database)
+			assert.equal(await related(models), { a: ['other', 'b'], b: ['other', 'a'] })
+			const { plans } = await plansOf(new Map(Object.entries(models)), false)
+			const { said } = asking(handlersOf(plans))
+			const meta = '"meta":{"limit":25,"next":null}'
+			assert.is(
+				await said('/a/1?include=other,b'),
+				`200 {"success":true,"data":{"id":1,"other_id":7,"other":{"id":7,"other_id":1},"b":{"data":[{"id":7,"other_id":1}],${meta}}}}`,
+			)
+			database.close()
+		})
+	}
+
 	test('of tables without a key are none', async () => {
 		const author = table('author')
 		const log = table('log', {
@@ -129,9 +152,9 @@ describe('relations of foreign keys', (test) => {
 describe('tables that are served', (test) => {
 	test('have paths that can stand in a URL, each another', async () => {
 		const models = Object.fromEntries(['a b', 'a/b', '..', 'größe', 'a_b'].map((name) => [name, table(name)]))
-		const { served } = await tablesOf(new Map(Object.entries(models)), false, 'anyone')
+		const { plans } = await plansOf(new Map(Object.entries(models)), false)
 		assert.equal(
-			served.map(({ path }) => path),
+			plans.map(({ path }) => path),
 			['a_b', 'a_b_2', '_', 'größe', 'a_b_3'],
 		)
 	})
@@ -139,8 +162,8 @@ describe('tables that are served', (test) => {
 	test('are read only, or written as far as their models allow', async () => {
 		const open = async (isWritable: boolean, options: Partial<Options>) => {
 			const model = table('note', { fields: { id: 'integer', text: 'text' }, ...options })
-			const { served } = await tablesOf(new Map([['note', model]]), isWritable, 'anyone')
-			return asking(Object.fromEntries(served.map(({ path, handler }) => [path, handler])))
+			const { plans } = await plansOf(new Map([['note', model]]), isWritable)
+			return asking(handlersOf(plans))
 		}
 		const body = { text: 'a' }
 		assert.is((await (await open(false, {})).ask('POST /note', { body })).status, 405)
@@ -168,9 +191,9 @@ describe('tables that are served', (test) => {
 			['none', new MemoryModel('none', { fields: {}, key: [] })],
 			['note', table('note')],
 		])
-		const { served, refused } = await tablesOf(models, false, 'anyone')
+		const { plans, refused } = await plansOf(models, false)
 		assert.equal(
-			served.map(({ name }) => name),
+			plans.map(({ name }) => name),
 			['note'],
 		)
 		assert.equal(refused, ['failing: permission denied for table failing', 'none: it has no columns'])
