@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
 import { nearest } from '../base/options.ts'
+import { isLoopback } from '../transport/admission.ts'
 
 /** A mistake on the command line: its message is all that is printed. */
 export class UsageError extends Error {}
@@ -19,8 +20,10 @@ export interface Command {
 	readonly host: string
 	readonly port: number
 	readonly isWritable: boolean
-	/** Every request must have it: `Authorization: Bearer <token>`. */
+	/** What every request must have in `Authorization: Bearer <token>`. */
 	readonly token: string | undefined
+	/** The token in the first curl line. */
+	readonly shownToken: string
 	readonly isWatching: boolean
 }
 
@@ -39,7 +42,7 @@ export const USAGE = `Serves a database as a REST API.
   --port 3000     0 for a free one
   --host name     the address to listen on (default: 127.0.0.1); others than loopback need a token
   --token text    what clients must send as "Authorization: Bearer …"; better in the variable VERBENA_TOKEN
-  --watch         serve anew when the tables or the file have changed
+  --watch         reload when the tables or the file change
   --help, --version
 `
 
@@ -63,9 +66,9 @@ const SHORTEST_TOKEN = 16
  *
  * @param env `VERBENA_TOKEN` is read: arguments are visible to all users of a machine
  * @returns what to do, or `'help'` or `'version'` if that is asked for
- * @throws UsageError for what can't be meant, or would be unsafe
+ * @throws UsageError for invalid or unsafe arguments
  */
-export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Command | 'help' | 'version' {
+export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command | 'help' | 'version' {
 	const { values, positionals } = parsed(args)
 	if (values.help) return 'help'
 	if (values.version) return 'version'
@@ -84,10 +87,10 @@ export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Comm
 		throw new UsageError('The token may have letters, digits and -._~+/= only')
 	if (token !== undefined && token.length < SHORTEST_TOKEN)
 		throw new UsageError(`The token must have at least ${SHORTEST_TOKEN} characters, got ${token.length}`)
-	if (token === undefined && !isLoopback(values.host))
+	if (token === undefined && !isLocal(values.host))
 		throw new UsageError(
-			`On ${values.host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. For a random one:
-  VERBENA_TOKEN=$(openssl rand -hex 24) verbena ${args.filter((one) => !one.startsWith('--token')).join(' ')}`,
+			`On ${values.host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. Make one, then run this again:
+  export VERBENA_TOKEN=$(openssl rand -hex 24)`,
 		)
 	return {
 		action,
@@ -98,6 +101,7 @@ export function commandOf(args: readonly string[], env: NodeJS.ProcessEnv): Comm
 		port: portOf(values.port),
 		isWritable: values.write,
 		token,
+		shownToken: values.token === undefined ? '$VERBENA_TOKEN' : '<token>',
 		isWatching: values.watch,
 	}
 }
@@ -107,14 +111,10 @@ function parsed(args: readonly string[]) {
 		return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, strict: true })
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error)
-		const [, unknown] = /^Unknown option '(?:--?)([^' ]+)/.exec(message) ?? []
+		const [, unknown] = /^Unknown option '([^' ]+)'/.exec(message) ?? []
 		if (unknown === undefined) throw new UsageError(message)
-		throw new UsageError(
-			`There is no option --${unknown}${nearest(
-				`--${unknown}`,
-				Object.keys(OPTIONS).map((name) => `--${name}`),
-			)} See verbena --help`,
-		)
+		const names = Object.keys(OPTIONS).map((name) => `--${name}`)
+		throw new UsageError(`There is no option ${unknown}${nearest(unknown, names)}\nSee verbena --help`)
 	}
 }
 
@@ -131,6 +131,6 @@ function portOf(text: string): number {
 }
 
 /** Whether only programs of this machine can connect. */
-export function isLoopback(host: string): boolean {
-	return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+export function isLocal(host: string): boolean {
+	return host === 'localhost' || (isIP(host) !== 0 && isLoopback(host))
 }

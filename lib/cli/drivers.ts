@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UsageError } from './arguments.ts'
 
-/** A driver's package, as it is imported. */
-export interface FoundDriver<Name extends string = string> {
+/** A driver's package, imported. */
+export interface FoundDriver<Name, Module> {
 	readonly name: Name
-	readonly module: Readonly<Record<string, unknown>>
+	readonly module: Module
 }
 
 /**
@@ -17,28 +17,36 @@ export interface FoundDriver<Name extends string = string> {
  * @param names packages, the best first
  * @param database for the message: `PostgreSQL`
  * @param beside a file of this package
- * @throws UsageError with the command that installs the first
+ * @throws UsageError if none is there, with the command that installs the first, and if one can't be loaded
  */
-export async function driverIn<Name extends string>(
+export async function driverIn<Module, Name extends string = string>(
 	folder: string,
 	names: readonly [Name, ...Name[]],
 	database: string,
 	beside: string = import.meta.url,
-): Promise<FoundDriver<Name>> {
-	for (const place of [join(folder, 'package.json'), beside])
+): Promise<FoundDriver<Name, Module>> {
+	for (const base of [join(folder, 'package.json'), beside]) {
+		const { resolve } = createRequire(base)
 		for (const name of names) {
-			const { resolve } = createRequire(place)
 			const file = resolved(resolve, name)
-			if (file === undefined) continue
-			// The package is the user's own: what it exports is checked by the model that it is given to.
-			return { name, module: (await import(pathToFileURL(file).href)) as FoundDriver['module'] }
+			if (file !== undefined) return { name, module: await imported<Module>(file, name) }
 		}
+	}
 	const packages = names.map((name) => name.split('/')[0])
 	throw new UsageError(
 		`${database} needs a driver, and there is none in ${folder}: npm install ${packages[0]}${
 			packages.length > 1 ? ` (or ${packages.slice(1).join(', ')})` : ''
 		}`,
 	)
+}
+
+async function imported<Module>(file: string, name: string): Promise<Module> {
+	try {
+		// The package is the user's own: what it makes is checked by the model that it is given to.
+		return (await import(pathToFileURL(file).href)) as Module
+	} catch (error) {
+		throw new UsageError(`${name} can't be loaded: ${error instanceof Error ? error.message : String(error)}`)
+	}
 }
 
 function resolved(resolve: NodeJS.RequireResolve, name: string): string | undefined {

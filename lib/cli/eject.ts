@@ -48,7 +48,7 @@ export function ejected(plans: readonly TablePlan[], { place, connecting }: Sour
 		),
 		'const server = createServer(',
 		`	{ ${plans.map(({ name, path }) => mounted(path, names.get(name) ?? '')).join(', ')} },`,
-		"	{ explorer: true, openapi: { title: 'A database', version: '1' }, compression: true, crossSiteWrites: false },",
+		`	{ explorer: true, openapi: { title: ${quoted(place)}, version: '1' }, compression: true, crossSiteWrites: false },`,
 		')',
 		'const { url } = await server.listen(Number(process.env.PORT ?? 3000))',
 		'console.log(url)',
@@ -117,7 +117,7 @@ function mounted(path: string, variable: string): string {
 }
 
 /** Names that the program has otherwise, and words of the language that a table may be named by. */
-const TAKEN = new Set(
+const TAKEN: ReadonlySet<string> = new Set(
 	`pg Pool postgres mysql createPool pool sql database Database DatabaseSync CrudHandler createServer PostgresModel MysqlModel
 	SqliteModel server url stop process console Number arguments await break case catch class const continue debugger default
 	delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null

@@ -4,6 +4,7 @@ import type { CrudOperation, CrudOptions } from '../crud/options.ts'
 import type { AccessRules } from '../exchange/action.ts'
 import { keyNames } from '../models/key.ts'
 import type { Model } from '../models/model.ts'
+import { isPassing, reasonOf } from './problems.ts'
 import { relationsOf, type TableRelations } from './relations.ts'
 
 /** A table that can be served, and how. */
@@ -28,7 +29,7 @@ const WRITES: readonly CrudOperation[] = [
 	...(['createMany', 'updateMany', 'removeMany'] as const),
 ]
 
-/** Each word of a search is compared with each field, and with a request's 10 comparisons two words are to be possible. */
+/** A search compares each word with each of these fields. A request may have 10 comparisons: enough for two words. */
 const MOST_SEARCHED = 5
 
 /**
@@ -47,7 +48,8 @@ export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: bo
 		else refused.push(`${name}: ${reason}`)
 	}
 	const relations = relationsOf(readable)
-	const paths = new Set<string>()
+	// The server's own.
+	const paths = new Set(['openapi.json'])
 	const plans = [...readable].map(([name, model]): TablePlan => {
 		const options = optionsFor(model, isWritable)
 		return { name, path: pathOf(name, paths), model, options, relations: relations.get(name) ?? {} }
@@ -55,8 +57,8 @@ export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: bo
 	return { plans, refused }
 }
 
-/** Handlers for whoever has `access`. */
-class Table extends CrudHandler {
+/** A handler that needs `access` for all operations. */
+class TableHandler extends CrudHandler {
 	override readonly access: AccessRules
 
 	constructor(model: Model, options: CrudOptions, access: string) {
@@ -82,7 +84,8 @@ export function handlersOf(plans: readonly TablePlan[], access?: string): Record
 				return [relation, between === undefined ? to : { ...to, through: between }]
 			})
 			const all = { ...options, relations: Object.fromEntries(related) }
-			const handler = access === undefined ? new CrudHandler(model, all) : new Table(model, all, access)
+			const handler =
+				access === undefined ? new CrudHandler(model, all) : new TableHandler(model, all, access)
 			handlers.set(name, handler)
 			return [path, handler]
 		}),
@@ -103,7 +106,11 @@ function optionsFor(model: Model, isWritable: boolean): CrudOptions {
 	return { ...options, creatable: writable, updatable, allow: ['list', 'read', ...WRITES] }
 }
 
-/** What the database says to a user who may not read a table. Views aren't tried: one may compute for minutes. */
+/**
+ * Why the user may not read a table. What has no key isn't tried: it may be a view that computes for minutes.
+ *
+ * @throws ModelError if the database can't be reached
+ */
 async function whyUnreadable(model: Model): Promise<string | undefined> {
 	if (keyNames(model).length === 0) return undefined
 	const fields = model.fields.slice(0, 1).map(({ name }) => name)
@@ -115,6 +122,7 @@ async function whyUnreadable(model: Model): Promise<string | undefined> {
 		})
 		return undefined
 	} catch (error) {
+		if (isPassing(error)) throw error
 		return reasonOf(error)
 	}
 }
@@ -127,13 +135,6 @@ function whyNoHandler(model: Model): string | undefined {
 	} catch (error) {
 		return reasonOf(error)
 	}
-}
-
-/** The message of what has caused an error: a model's own says that a store has failed, the driver's how. */
-export function reasonOf(error: unknown): string {
-	let cause = error
-	while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
-	return cause instanceof Error && cause.message !== '' ? cause.message : String(cause)
 }
 
 /** A path that no other table has. */

@@ -13,7 +13,7 @@ import type { Source } from './source.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /** A table of the file. */
-interface Table {
+interface JsonTable {
 	readonly name: string
 	readonly rows: readonly Row[]
 	readonly fields: Readonly<Record<string, MemoryField>>
@@ -25,7 +25,7 @@ export function openJson(file: string, shown: string): Source {
 	return {
 		place: `${shown}, in memory`,
 		isTransient: true,
-		open: async () => modelsOf(await tablesIn(file, shown)),
+		open: async () => modelsOf(await readTables(file, shown)),
 		stamp: async () => {
 			const { mtimeMs, size } = await stat(file)
 			return `${mtimeMs} ${size}`
@@ -34,18 +34,27 @@ export function openJson(file: string, shown: string): Source {
 	}
 }
 
-async function tablesIn(file: string, shown: string): Promise<Table[]> {
-	const content = parsed(await readFile(file, 'utf8'), shown)
+async function readTables(file: string, shown: string): Promise<JsonTable[]> {
+	const content = parsed(await textOf(file, shown), shown)
 	if (!isRow(content)) throw new UsageError(`${shown} must be an object of lists: {"posts":[{"id":1}]}`)
 	return Object.entries(content).map(([name, value]) => {
 		const rows: unknown[] = Array.isArray(value) ? value : [value]
 		const wrong = rows.findIndex((row) => !isRow(row))
 		if (wrong >= 0)
 			throw new UsageError(
-				`${shown}: ${name}${Array.isArray(value) ? `[${wrong}]` : ''} must be an object, got ${JSON.stringify(rows[wrong])?.slice(0, 40)}`,
+				`${shown}: ${name}${Array.isArray(value) ? `[${wrong}]` : ''} must be ${Array.isArray(value) ? 'an object' : 'a list of objects, or an object'}, got ${JSON.stringify(rows[wrong])?.slice(0, 40)}`,
 			)
 		return tableOf(name, rows.filter(isRow))
 	})
+}
+
+async function textOf(file: string, shown: string): Promise<string> {
+	try {
+		// Without the mark that some editors begin a file with.
+		return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
+	} catch (error) {
+		throw new UsageError(`${shown} can't be read: ${error instanceof Error ? error.message : String(error)}`)
+	}
 }
 
 function parsed(text: string, shown: string): unknown {
@@ -60,13 +69,13 @@ function isRow(value: unknown): value is Row {
 	return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function tableOf(name: string, rows: readonly Row[]): Table {
+function tableOf(name: string, rows: readonly Row[]): JsonTable {
 	const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-	const ids = rows.map((row) => row.id)
+	const ids = rows.map((row) => fieldValue(row, 'id'))
 	const isUnique = ids.length > 0 && ids.every(isId) && new Set(ids).size === ids.length
 	const key = isUnique && typeOf(ids) !== 'json' ? ['id'] : []
 	const fields = names.map((field): [string, MemoryField] => {
-		const values = rows.map((row) => row[field])
+		const values = rows.map((row) => fieldValue(row, field))
 		if (!key.includes(field))
 			return [
 				field,
@@ -78,11 +87,16 @@ function tableOf(name: string, rows: readonly Row[]): Table {
 	return { name, rows, key, fields: Object.fromEntries(fields) }
 }
 
+/** Not what its prototype has: a field may be named `constructor`. */
+function fieldValue(row: Row, field: string): unknown {
+	return Object.hasOwn(row, field) ? row[field] : undefined
+}
+
 function isId(value: unknown): boolean {
 	return Number.isSafeInteger(value) || (typeof value === 'string' && value !== '')
 }
 
-/** The type that all values have; JSON that of values of several. */
+/** The common type of all values; `json` if they differ. */
 function typeOf(values: readonly unknown[]): FieldType {
 	const types = new Set(values.filter((value) => value !== undefined && value !== null).map(typeOfOne))
 	if (types.size === 2 && types.has('integer') && types.has('float')) return 'float'
@@ -97,10 +111,10 @@ function typeOfOne(value: unknown): FieldType {
 	return Number.isSafeInteger(value) ? 'integer' : 'float'
 }
 
-/** Makes each table's model behind those that it refers to; of tables in a circle, one doesn't refer to the next. */
-function modelsOf(tables: readonly Table[]): Record<string, Model> {
+/** Makes the models, referenced tables first; in a circle one reference is left out. */
+function modelsOf(tables: readonly JsonTable[]): Record<string, Model> {
 	const models = new Map<string, MemoryModel>()
-	const make = (table: Table, path: readonly Table[]): MemoryModel => {
+	const make = (table: JsonTable, path: readonly JsonTable[]): MemoryModel => {
 		const own = models.get(table.name)
 		if (own !== undefined) return own
 		const references = Object.keys(table.fields).flatMap((field) => {
@@ -121,14 +135,14 @@ function modelsOf(tables: readonly Table[]): Record<string, Model> {
 }
 
 /** The table that a field refers to: `postId` to `post` or `posts`, if all its values are ids there. */
-function targetOf({ rows }: Table, field: string, tables: readonly Table[]): Table | undefined {
+function targetOf({ rows }: JsonTable, field: string, tables: readonly JsonTable[]): JsonTable | undefined {
 	const [, base] = /^(.+?)(?:_id|Id)$/.exec(field) ?? []
 	if (base === undefined) return undefined
 	const names = [base, `${base}s`, `${base}es`, base.replace(/y$/, 'ies')]
 	const target = tables.find(({ name, key }) => key.length > 0 && names.includes(name))
 	const ids = new Set(target?.rows.map((row) => row.id))
-	const isReference = rows.every(
-		(row) => row[field] === undefined || row[field] === null || ids.has(row[field]),
-	)
-	return isReference ? target : undefined
+	const values = rows
+		.map((row) => fieldValue(row, field))
+		.filter((value) => value !== undefined && value !== null)
+	return values.length > 0 && values.every((value) => ids.has(value)) ? target : undefined
 }

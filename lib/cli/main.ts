@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `verbena`: serves the tables of a database. See `arguments.ts` for what it takes. */
 import { readFileSync } from 'node:fs'
-import { commandOf, USAGE, UsageError } from './arguments.ts'
+import { parseCommand, USAGE, UsageError } from './arguments.ts'
 import { sourceOf } from './databases.ts'
 import { serve } from './serve.ts'
 import { written } from './write.ts'
@@ -14,19 +14,26 @@ function version(): string {
 	return version
 }
 
+function fail(error: unknown): void {
+	console.error(error instanceof UsageError ? error.message : error)
+	process.exitCode = 1
+}
+
 try {
-	const command = commandOf(process.argv.slice(2), process.env)
+	const command = parseCommand(process.argv.slice(2), process.env)
 	if (command === 'help') console.log(USAGE)
 	else if (command === 'version') console.log(version())
 	else if (command.action !== 'serve')
 		process.stdout.write(await written(command, await sourceOf(command, process.cwd()), console.error))
 	else {
 		const serving = await serve(command, await sourceOf(command, process.cwd()), console.log)
-		// A second signal ends the program at once.
-		const stop = () => void serving.close().then(() => console.log('Closed'))
-		process.once('SIGINT', stop).once('SIGTERM', stop)
+		const stop = () => {
+			// A second signal ends the program at once.
+			process.off('SIGINT', stop).off('SIGTERM', stop)
+			serving.close().then(() => console.log('Closed'), fail)
+		}
+		process.on('SIGINT', stop).on('SIGTERM', stop)
 	}
 } catch (error) {
-	console.error(error instanceof UsageError ? error.message : error)
-	process.exitCode = 1
+	fail(error)
 }

@@ -1,11 +1,13 @@
 /** What to do about the errors of databases and sockets, in words. */
+import { ModelError } from '../models/model-error.ts'
 import { type Command, UsageError } from './arguments.ts'
-import { reasonOf } from './handlers.ts'
 
 /** Codes of Node, PostgreSQL (SQLSTATE), MariaDB and MySQL, and SQLite. */
 const PROBLEMS: Readonly<Record<string, (place: string, reason: string) => string>> = {
 	ECONNREFUSED: (place) => `${place} does not answer: is the server running, and is this its port?`,
-	ENOENT: (place) => `${place} does not answer: is the server running?`,
+	ENOENT: (place) => `${place} does not answer: its socket is not there`,
+	EHOSTUNREACH: (place) => `${place} can't be reached from this network`,
+	ENETUNREACH: (place) => `${place} can't be reached from this network`,
 	ENOTFOUND: (place) => `${place}: there is no such host`,
 	EAI_AGAIN: (place) => `${place}: the host's address can't be found now`,
 	ETIMEDOUT: (place) => `${place} does not answer: is a firewall in the way?`,
@@ -19,6 +21,7 @@ const PROBLEMS: Readonly<Record<string, (place: string, reason: string) => strin
 		`${place} refuses the user or the password: ${reason}`,
 	ER_DBACCESS_DENIED_ERROR: (place, reason) => `${place}: no right to this database: ${reason}`,
 	ER_BAD_DB_ERROR: (place, reason) => `${place}: ${reason}`,
+	SQLITE_CANTOPEN: (place) => `${place} can't be opened: it must be a file that this user can read`,
 	SQLITE_NOTADB: (place) => `${place} is not an SQLite database`,
 }
 
@@ -32,7 +35,30 @@ export function problemOf(error: unknown, place: string): UsageError {
 	if (known !== undefined) return new UsageError(known(place, reason))
 	// node:sqlite gives every error one code.
 	if (/not a database/.test(reason)) return new UsageError(`${place} is not an SQLite database`)
+	if (isPassing(error)) return new UsageError(PROBLEMS.ECONNREFUSED?.(place, reason) ?? reason)
 	return new UsageError(`${place}: ${reason}`)
+}
+
+/** Whether the database failed for the moment, which says nothing about a table. */
+export function isPassing(error: unknown): boolean {
+	return error instanceof ModelError && (error.kind === 'unavailable' || error.kind === 'busy')
+}
+
+/** Whether the server can't be reached or refuses the user: asking it for less won't help. */
+export function isConnectionProblem(error: unknown): boolean {
+	return isPassing(error) || codesOf(error).some((code) => Object.hasOwn(PROBLEMS, code))
+}
+
+/** The message of the innermost cause: a model's own error only says that the store failed. */
+export function reasonOf(error: unknown): string {
+	let cause = error
+	for (;;) {
+		const inner: unknown =
+			cause instanceof AggregateError ? cause.errors[0] : cause instanceof Error && cause.cause
+		if (!(inner instanceof Error)) break
+		cause = inner
+	}
+	return cause instanceof Error && cause.message !== '' ? cause.message : String(cause)
 }
 
 /** An error while the server was to listen. */

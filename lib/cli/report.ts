@@ -1,23 +1,25 @@
-/** What `verbena` prints of what it serves. */
+/** The text that `verbena` prints when it serves. */
+import { escaped } from '../base/error-text.ts'
 import { keyNames } from '../models/key.ts'
 import type { Command } from './arguments.ts'
 import type { Plans, TablePlan } from './handlers.ts'
 import type { Source } from './source.ts'
 
-/** More tables are in the description. */
+/** The rest are in the OpenAPI description. */
 const MOST_TABLES = 30
+/** Of the columns and relations of one table. */
 const MOST_NAMES = 8
 
 /** What is served, where, the first curl line, and how to go on. */
 export function reportOf(
 	{ plans, refused }: Plans,
 	{ place, isTransient }: Source,
-	{ isWritable, token }: Command,
+	{ isWritable, token, shownToken }: Command,
 	url: string,
 ): string {
 	const width = Math.max(...plans.slice(0, MOST_TABLES).map(({ path }) => path.length))
 	const first = plans.find(({ model }) => keyNames(model).length > 0) ?? plans[0]
-	const authorization = token === undefined ? '' : '-H "Authorization: Bearer $VERBENA_TOKEN" '
+	const authorization = token === undefined ? '' : `-H "Authorization: Bearer ${shownToken}" `
 	const lines = [
 		`${place}: ${counted(plans.length, 'table')}, ${isWritable ? 'to read and to write' : 'read only'}`,
 		'',
@@ -33,7 +35,8 @@ export function reportOf(
 		isWritable ? writing(isTransient === true) : 'To write:    add --write',
 		'Stop:        Ctrl-C',
 	]
-	return lines.join('\n')
+	// Names and reasons are the database's: no control characters for the terminal.
+	return lines.map(escaped).join('\n')
 }
 
 function writing(isTransient: boolean): string {

@@ -1,90 +1,108 @@
 /** Serves a database until the program is told to stop: what `npx verbena` does. */
 import { setTimeout } from 'node:timers/promises'
 import { TokenAuthenticator, tokenDigest } from '../auth/token/token-authenticator.ts'
+import { escaped } from '../base/error-text.ts'
 import { consoleLogger, type Logger } from '../base/logger.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { Model } from '../models/model.ts'
+import type { Listening } from '../server/listen.ts'
 import { createServer, type Server } from '../server/server.ts'
 import type { Command } from './arguments.ts'
 import { handlersOf, type Plans } from './handlers.ts'
 import { listenProblem, problemOf } from './problems.ts'
 import { reportOf } from './report.ts'
 import type { Source } from './source.ts'
-import { find, plansIn } from './tables.ts'
+import { openTables, plansIn } from './tables.ts'
 
 /** How often `--watch` looks at the tables. */
-const WATCH: Milliseconds = 2_000
+const WATCH_INTERVAL: Milliseconds = 2_000
 
-/** For the person at the terminal: what failed, with its causes, and of warnings the message. */
-const logger: Logger = { ...consoleLogger, warn: (_, message) => console.error(message) }
+/** The log is for the person at the terminal: failures with their causes, but only the message of a warning. */
+const logger: Logger = { ...consoleLogger, warn: (_, message) => console.error(escaped(message)) }
 
 /** A database that is being served. */
 export interface Serving {
 	/** Without a trailing slash. */
 	readonly url: string
-	/** Answers what has begun, and closes the database. */
+	/** Answers the requests that have begun, and closes the database. May be called again. */
 	close(): Promise<void>
+}
+
+/** What is served at the moment. */
+interface Served {
+	server: Server
+	/** Differs if what would be served differs. */
+	version: string
 }
 
 /**
  * Opens a database and serves its tables.
  *
- * @param print for people: what is served, and with `--watch` what has changed
- * @throws UsageError for a database that can't be opened, has nothing to serve, or a port that is taken
+ * @param print writes to the user: what is served, and with `--watch` what has changed
+ * @throws UsageError for a database that can't be opened or has nothing to serve, and for a port that is taken
  */
 export async function serve(
 	command: Command,
 	source: Source,
 	print: (text: string) => void,
+	interval = WATCH_INTERVAL,
 ): Promise<Serving> {
 	try {
-		const found = await find(command, source, print)
-		const plans = await plansIn(found, command, source)
-		const server = serverOf(plans, command)
-		const listening = await server.listen(command.port, command.host).catch((error) => {
-			throw listenProblem(error, command)
-		})
-		const { url = '', port = command.port } = listening
+		// Read before the records: a change in between is found by the first look.
+		const stamp = await source.stamp?.()
+		const opened = await openTables(command, source, print)
+		const plans = await plansIn(opened, command, source)
+		const server = serverOf(plans, command, source)
+		const { url, port } = await listening(server, command)
+		const served: Served = { server, version: stamp ?? shapeOf(opened.models) }
+		const stopping = new AbortController()
 		print(reportOf(plans, source, command, url))
-		const watching = new AbortController()
-		const current = { server, seen: await seenOf(source, found.models) }
-		const watched = command.isWatching
-			? watch({ ...command, port }, source, print, current, watching.signal)
-			: Promise.resolve()
+		const watching = command.isWatching
+			? watch({ ...command, port }, source, print, served, interval, stopping.signal)
+			: undefined
+		const close = async () => {
+			stopping.abort()
+			await watching
+			await served.server.close()
+			await source.close()
+		}
+		let closing: Promise<void> | undefined
 		return {
 			url,
-			async close() {
-				watching.abort()
-				await watched
-				await current.server.close()
-				await source.close()
+			close: () => {
+				closing ??= close()
+				return closing
 			},
 		}
 	} catch (error) {
-		// Its connections would keep a program alive that serves nobody.
-		await source.close().catch(() => {})
+		// Its connections would keep the program alive. Not waited for: the message must not depend on a server that hangs.
+		source.close().catch(() => {})
 		throw error
 	}
 }
 
-function serverOf({ plans }: Plans, { token }: Command): Server {
+async function listening(server: Server, command: Command): Promise<Listening> {
+	try {
+		return await server.listen(command.port, command.host)
+	} catch (error) {
+		await server.close()
+		throw listenProblem(error, command)
+	}
+}
+
+function serverOf({ plans }: Plans, { token, isWatching }: Command, { place }: Source): Server {
 	const access = token === undefined ? undefined : 'user'
 	return createServer(handlersOf(plans, access), {
-		...{ explorer: true, compression: true },
-		openapi: { title: 'A database', version: '1', ...(access === undefined ? {} : { access }) },
-		// Pages of other sites are to change nothing here.
+		...{ explorer: true, compression: true, logger, logRequests: false },
+		openapi: { title: place, version: '1', ...(access === undefined ? {} : { access }) },
+		// Stops CSRF: pages of other sites can't write.
 		crossSiteWrites: false,
-		logger,
-		logRequests: false,
 		...(token === undefined
 			? {}
 			: { authenticator: new TokenAuthenticator({ tokens: { [tokenDigest(token)]: { id: 'user' } } }) }),
+		// The port is closed while a server is replaced by the next.
+		...(isWatching ? { graceTimeoutSeconds: 1 } : {}),
 	})
-}
-
-/** A text that differs when there is something new to serve. */
-function seenOf(source: Source, models: ReadonlyMap<string, Model>): Promise<string> | string {
-	return source.stamp?.() ?? shapeOf(models)
 }
 
 function shapeOf(models: ReadonlyMap<string, Model>): string {
@@ -98,37 +116,38 @@ function shapeOf(models: ReadonlyMap<string, Model>): string {
 	)
 }
 
-/** Serves anew, on the same port, each time the tables have changed. */
+/** Replaces the server by a new one on the same port each time the tables have changed. */
 async function watch(
 	command: Command,
 	source: Source,
 	print: (text: string) => void,
-	current: { server: Server; seen: string },
+	served: Served,
+	interval: Milliseconds,
 	signal: AbortSignal,
 ): Promise<void> {
-	let said = ''
+	let lastMessage = ''
 	for (;;) {
+		// Rejects when it is aborted.
+		await setTimeout(interval, undefined, { signal }).catch(() => {})
+		if (signal.aborted) return
 		try {
-			await setTimeout(WATCH, undefined, { signal })
-		} catch {
-			return
-		}
-		try {
-			const found = await find(command, source, () => {})
-			const seen = await seenOf(source, found.models)
-			said = ''
-			if (seen === current.seen) continue
-			const plans = await plansIn(found, command, source)
-			const next = serverOf(plans, command)
-			await current.server.close()
-			const { url = '' } = await next.listen(command.port, command.host)
-			Object.assign(current, { server: next, seen })
+			const stamp = await source.stamp?.()
+			if (stamp !== undefined && stamp === served.version) continue
+			const opened = await openTables(command, source, () => {})
+			const version = stamp ?? shapeOf(opened.models)
+			if (version === served.version || signal.aborted) continue
+			const plans = await plansIn(opened, command, source)
+			const next = serverOf(plans, command, source)
+			await served.server.close()
+			const { url } = await listening(next, command)
+			Object.assign(served, { server: next, version })
+			lastMessage = ''
 			print(`\nThe tables have changed.\n${reportOf(plans, source, command, url)}`)
 		} catch (error) {
-			// Those that were there are served on, until they can be read again.
+			// Tried again at the next look.
 			const { message } = problemOf(error, source.place)
-			if (message !== said) print(message)
-			said = message
+			if (message !== lastMessage) print(message)
+			lastMessage = message
 		}
 	}
 }

@@ -4,37 +4,38 @@ import { nearest } from '../base/options.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { Model } from '../models/model.ts'
 import { type Command, UsageError } from './arguments.ts'
-import { type Plans, plansOf, reasonOf } from './handlers.ts'
-import { problemOf } from './problems.ts'
+import { type Plans, plansOf } from './handlers.ts'
+import { isConnectionProblem, problemOf, reasonOf } from './problems.ts'
 import type { Source } from './source.ts'
 
-/** Reading a catalog that takes longer is told of. */
-const PATIENCE: Milliseconds = 1_000
+/** If opening takes longer, a message says so. */
+const SLOW_OPENING: Milliseconds = 1_000
+
 /** The tables that the command names, or all of the database. */
-export interface Found {
+export interface OpenedTables {
 	readonly models: ReadonlyMap<string, Model>
 	/** Why there are no views. */
 	readonly failure: string | undefined
 }
 
 /** @throws UsageError for a database that can't be opened, and for a table that it doesn't have */
-export async function find(
+export async function openTables(
 	{ tables }: Command,
 	source: Source,
 	print: (text: string) => void,
-): Promise<Found> {
+): Promise<OpenedTables> {
 	const waiting = new AbortController()
-	setTimeout(PATIENCE, undefined, { signal: waiting.signal, ref: false }).then(
+	setTimeout(SLOW_OPENING, undefined, { signal: waiting.signal, ref: false }).then(
 		() => print(`Reading the tables of ${source.place} …`),
 		() => {},
 	)
 	try {
-		const { all, failure } = await openAll(source)
-		for (const name of tables ?? [])
-			if (!all.has(name))
-				throw new UsageError(`${source.place} has no table ${name}${nearest(name, all.keys())}`)
-		const models = tables === undefined ? all : new Map([...all].filter(([name]) => tables.includes(name)))
-		return { models, failure }
+		const { models, failure } = await openAll(source)
+		if (tables === undefined) return { models, failure }
+		for (const name of tables)
+			if (!models.has(name))
+				throw new UsageError(`${source.place} has no table ${name}${nearest(name, models.keys())}`)
+		return { models: new Map([...models].filter(([name]) => tables.includes(name))), failure }
 	} catch (error) {
 		throw problemOf(error, source.place)
 	} finally {
@@ -42,24 +43,25 @@ export async function find(
 	}
 }
 
-/** Opens its tables without its views if one of these can't be opened: it may have lost its table. */
-async function openAll(source: Source): Promise<{ all: Map<string, Model>; failure: string | undefined }> {
+/** Opens the tables alone if a view can't be opened: it may have lost its table. */
+async function openAll(source: Source): Promise<OpenedTables> {
 	try {
-		return { all: new Map(Object.entries(await source.open(true))), failure: undefined }
+		return { models: new Map(Object.entries(await source.open(true))), failure: undefined }
 	} catch (error) {
-		const tables = await source.open(false).catch(() => undefined)
-		if (tables === undefined) throw error
-		return { all: new Map(Object.entries(tables)), failure: `views: ${reasonOf(error)}` }
+		if (error instanceof UsageError || isConnectionProblem(error)) throw error
+		return { models: new Map(Object.entries(await source.open(false))), failure: `views: ${reasonOf(error)}` }
 	}
 }
 
-/** @throws UsageError if there is nothing to serve */
+/** @throws UsageError if there is nothing to serve, or the database can't be reached */
 export async function plansIn(
-	{ models, failure }: Found,
+	{ models, failure }: OpenedTables,
 	{ isWritable }: Command,
 	{ place }: Source,
 ): Promise<Plans> {
-	const { plans, refused } = await plansOf(models, isWritable)
+	const { plans, refused } = await plansOf(models, isWritable).catch((error) => {
+		throw problemOf(error, place)
+	})
 	const reasons = failure === undefined ? refused : [...refused, failure]
 	if (plans.length > 0) return { plans, refused: reasons }
 	if (reasons.length === 0) throw new UsageError(`${place} has no tables that this user can see`)

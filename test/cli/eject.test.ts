@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
-import { commandOf } from '../../lib/cli/arguments.ts'
+import { parseCommand } from '../../lib/cli/arguments.ts'
 import { sourceOf } from '../../lib/cli/databases.ts'
 import { serve } from '../../lib/cli/serve.ts'
 import { written } from '../../lib/cli/write.ts'
@@ -82,7 +82,7 @@ describe('programs that verbena ejects', (test) => {
 	/** Serves it by the command and by the program, and compares. */
 	async function assertSame(words: readonly string[], fill: () => Promise<unknown>): Promise<void> {
 		const command = (...action: string[]) => {
-			const read = commandOf([...action, ...words, '--write', '--port', '0'], {})
+			const read = parseCommand([...action, ...words, '--write', '--port', '0'], {})
 			if (typeof read === 'string') throw new Error('it asks for no help')
 			return read
 		}
@@ -170,7 +170,7 @@ describe('programs that verbena ejects', (test) => {
 
 	test('not for a file in memory', async () => {
 		writeFileSync(`${folder}/db.json`, '{"posts":[{"id":1}]}')
-		const command = commandOf(['eject', 'db.json'], {})
+		const command = parseCommand(['eject', 'db.json'], {})
 		assert.ok(typeof command !== 'string')
 		const error = await written(command, await sourceOf(command, folder), () => {}).catch((error) => error)
 		assert.is(error.message, 'db.json, in memory: eject is for databases that a driver opens')

@@ -48,20 +48,22 @@ describe('a JSON file', (test) => {
 	})
 
 	test('has references by names, where all values are ids there', async () => {
-		const { posts, post_tags, comments } = await open({
+		const { posts, post_tags, comments, nothing } = await open({
 			comments: [{ id: 1, postId: 1 }, { id: 2 }],
+			nothing: [{ id: 1, postId: null }],
 			categories: [{ id: 'a' }],
 			posts: [{ id: 1, category_id: 'a', authorId: 9 }],
 			post_tags: [{ id: 1, postId: 7 }],
 		})
-		assert.ok(posts && comments && post_tags)
+		assert.ok(posts && comments && post_tags && nothing)
+		assert.equal(nothing.references?.(posts), [])
 		assert.equal(comments.references?.(posts), [{ fields: ['postId'], to: ['id'] }])
 		assert.equal(post_tags.references?.(posts), [])
 	})
 
 	test('may have tables that refer to each other, and names such as constructor', async () => {
 		const models = await open({
-			constructor: [{ id: 1 }],
+			constructor: [{ id: 1, valueOf: 1 }, { id: 2 }],
 			users: [{ id: 1, teamId: 1 }],
 			teams: [{ id: 1, userId: 1 }],
 		})
@@ -71,11 +73,21 @@ describe('a JSON file', (test) => {
 		assert.is((users.references?.(teams).length ?? 0) + (teams.references?.(users).length ?? 0), 1)
 	})
 
+	test('may begin with a byte order mark', async () => {
+		assert.equal(Object.keys(await open('\uFEFF{"a":[{"id":1}]}')), ['a'])
+	})
+
+	test('that is not there is told of by its name', async () => {
+		const gone = openJson(join(folder, 'gone.json'), 'gone.json')
+		const error = await gone.open(true).catch((error) => error)
+		assert.match(error.message, /^gone\.json can't be read: ENOENT/)
+	})
+
 	const refused: readonly (readonly [content: unknown, message: RegExp])[] = [
 		['{"a":', /^db\.json is not JSON: /],
 		[[1], /^db\.json must be an object of lists: \{"posts":\[\{"id":1\}\]\}$/],
 		[{ a: [{ id: 1 }, 7] }, /^db\.json: a\[1\] must be an object, got 7$/],
-		[{ a: 'text' }, /^db\.json: a must be an object, got "text"$/],
+		[{ a: 'text' }, /^db\.json: a must be a list of objects, or an object, got "text"$/],
 	]
 	for (const [content, message] of refused)
 		test(`is refused: ${JSON.stringify(content)}`, async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
-import { commandOf } from '../../lib/cli/arguments.ts'
+import { parseCommand } from '../../lib/cli/arguments.ts'
 import { sourceOf } from '../../lib/cli/databases.ts'
 import { driverIn } from '../../lib/cli/drivers.ts'
 import { type Serving, serve } from '../../lib/cli/serve.ts'
@@ -35,7 +35,7 @@ interface Tried {
 }
 
 async function served(words: readonly string[], where = ROOT, env = {}): Promise<Tried> {
-	const command = commandOf([...words, '--port', '0'], env)
+	const command = parseCommand([...words, '--port', '0'], env)
 	assert.ok(typeof command !== 'string')
 	const printed: string[] = []
 	const serving = await serve(command, await sourceOf(command, where), (text) => printed.push(text))
