@@ -139,7 +139,8 @@ function whyNoHandler(model: Model): string | undefined {
 
 /** A path that no other table has. */
 function pathOf(name: string, taken: Set<string>): string {
-	const base = name.replaceAll(/[^\p{L}\p{N}._~-]+/gu, '_').replace(/^\.+$/, '_')
+	// A JSON file may name a table ''; at the root is the explorer.
+	const base = name.replaceAll(/[^\p{L}\p{N}._~-]+/gu, '_').replace(/^\.*$/, '_')
 	let path = base
 	for (let at = 2; taken.has(path); at++) path = `${base}_${at}`
 	taken.add(path)

@@ -27,7 +27,8 @@ interface ForeignKey extends Reference {
 /** The relations of each table; those without a key have none. */
 export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, TableRelations> {
 	const keyed = [...models].filter(([, model]) => keyNames(model).length > 0)
-	const keys = keyed.flatMap(([name]) => foreignKeysOf(name, new Map(keyed)))
+	const keyedModels = new Map(keyed)
+	const keys = keyed.flatMap(([name]) => foreignKeysOf(name, keyedModels))
 	const found = new Map(keyed.map(([name]): [string, Record<string, TableRelation>] => [name, {}]))
 	/** Adds it by the first name that is free. */
 	const add = (name: string, names: readonly string[], relation: TableRelation) => {
@@ -35,7 +36,8 @@ export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<str
 		const model = models.get(name)
 		if (own === undefined || model === undefined) return
 		const isTaken = (one: string) =>
-			Object.hasOwn(own, one) || model.fields.some((field) => field.name === one)
+			// Assigned, it would be the prototype.
+			one === '__proto__' || Object.hasOwn(own, one) || model.fields.some((field) => field.name === one)
 		const free = names.map(plain).find((one) => one !== '' && !isTaken(one))
 		if (free !== undefined) own[free] = relation
 	}
@@ -73,7 +75,11 @@ export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<str
 function foreignKeysOf(from: string, models: ReadonlyMap<string, Model>): ForeignKey[] {
 	const model = models.get(from)
 	return [...models].flatMap(([target, other]) => {
-		const references = model?.references?.(other) ?? []
+		const all = model?.references?.(other) ?? []
+		// A relation is chosen by its columns: of (a, b) and (b, a) to the same table none could be.
+		const references = all.filter(
+			(one) => !all.some((other) => other !== one && isSame(other.fields, one.fields)),
+		)
 		const isOneOfSeveral = references.length > 1
 		return references.map((reference) => ({ ...reference, from, target, isOneOfSeveral }))
 	})

@@ -138,6 +138,31 @@ describe('relations of foreign keys', (test) => {
 		})
 	}
 
+	test('to a table named __proto__ have another name', async () => {
+		const odd = table('__proto__')
+		const article = table('article', {
+			fields: { id: 'integer', x: reference },
+			references: [{ field: 'x', model: odd }],
+		})
+		const found = await related(Object.assign(Object.create(null), { ['__proto__']: odd, article }))
+		assert.equal(Object.entries(found), [
+			['__proto__', ['article']],
+			['article', ['__proto___by_x']],
+		])
+	})
+
+	test('of the same columns in another order are none: no relation could say which it means', async () => {
+		const place = table('place', { fields: { a: 'integer', b: 'integer' }, key: ['a', 'b'] })
+		const trip = table('trip', { fields: { id: 'integer', a: reference, b: reference, c: reference } })
+		const keys = [
+			['a', 'b'],
+			['b', 'a'],
+			['a', 'c'],
+		]
+		trip.references = (other) => (other === place ? keys.map((fields) => ({ fields, to: ['a', 'b'] })) : [])
+		assert.equal(await related({ place, trip }), { place: ['trip'], trip: ['place'] })
+	})
+
 	test('of tables without a key are none', async () => {
 		const author = table('author')
 		const log = table('log', {
@@ -146,56 +171,5 @@ describe('relations of foreign keys', (test) => {
 			references: [{ field: 'author_id', model: author }],
 		})
 		assert.equal(await related({ author, log }), { author: [], log: [] })
-	})
-})
-
-describe('tables that are served', (test) => {
-	test('have paths that can stand in a URL, each another', async () => {
-		const models = Object.fromEntries(['a b', 'a/b', '..', 'größe', 'a_b'].map((name) => [name, table(name)]))
-		const { plans } = await plansOf(new Map(Object.entries(models)), false)
-		assert.equal(
-			plans.map(({ path }) => path),
-			['a_b', 'a_b_2', '_', 'größe', 'a_b_3'],
-		)
-	})
-
-	test('are read only, or written as far as their models allow', async () => {
-		const open = async (isWritable: boolean, options: Partial<Options>) => {
-			const model = table('note', { fields: { id: 'integer', text: 'text' }, ...options })
-			const { plans } = await plansOf(new Map([['note', model]]), isWritable)
-			return asking(handlersOf(plans))
-		}
-		const body = { text: 'a' }
-		assert.is((await (await open(false, {})).ask('POST /note', { body })).status, 405)
-		assert.is((await (await open(true, { readOnly: true })).ask('POST /note', { body })).status, 405)
-		assert.is((await (await open(true, { key: [] })).ask('POST /note', { body })).status, 405)
-		const { said } = await open(true, {})
-		assert.is(await said('POST /note', { body }), '201 {"success":true,"data":{"id":1,"text":"a"}}')
-		assert.is(
-			await said('PATCH /note/1', { body: { text: 'b' } }),
-			'200 {"success":true,"data":{"id":1,"text":"b"}}',
-		)
-		assert.match(await said('PATCH /note/1', { body: { id: 2 } }), /^422 /)
-		assert.match(await said('POST /note', { body: [{ text: 'c' }, { text: 'd' }] }), /^201 .*"id":3/)
-		assert.match(await said('DELETE /note?id[in]=1,2'), /^200 .*\[1,2\]/)
-		assert.match(await said('DELETE /note/3'), /^200 /)
-	})
-
-	test('that cannot be read or have no columns are told of, and the others are served', async () => {
-		const failing = table('failing')
-		failing.list = async () => {
-			throw new Error('the store refused', { cause: new Error('permission denied for table failing') })
-		}
-		const models = new Map<string, Model>([
-			['failing', failing],
-			['none', new MemoryModel('none', { fields: {}, key: [] })],
-			['note', table('note')],
-		])
-		const { plans, refused } = await plansOf(models, false)
-		assert.equal(
-			plans.map(({ name }) => name),
-			['note'],
-		)
-		assert.equal(refused, ['failing: permission denied for table failing', 'none: it has no columns'])
 	})
 })
