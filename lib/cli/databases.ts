@@ -1,6 +1,6 @@
 /** The databases that `verbena` serves: from the first argument to models, by the user's own driver. */
 import { existsSync, statSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { isAbsolute, join, resolve } from 'node:path'
 import type { MysqlDatabase } from '../models/mysql/model.ts'
 import type { PostgresDatabase } from '../models/postgres/model.ts'
 import type { SqliteDatabase } from '../models/sqlite/model.ts'
@@ -56,12 +56,14 @@ export async function sourceOf({ source, schema }: Command, folder: string): Pro
 	if (kind === 'postgres' || kind === 'postgresql') return postgres(urlOf(source), folder, schema)
 	if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL')
 	if (kind === 'mysql' || kind === 'mariadb') return mysql(urlOf(source), folder)
-	if (kind === 'sqlite' || kind === 'file') return sqlite(fileIn(source), folder)
+	if (kind === 'sqlite' || kind === 'file') return sqlite(fileIn(source, folder), folder)
 	const choices = 'write postgres://…, mysql://…, sqlite:file.db or file.json'
 	if (kind !== undefined) throw new UsageError(`${scheme}: is no database that is known here: ${choices}`)
 	if (source.endsWith('.json')) return openJson(existing(source, folder), source)
 	if (/\.(?:db|sqlite3?)$/.test(source)) return sqlite(source, folder)
-	throw new UsageError(`${source} is neither a URL of a database nor an SQLite or JSON file: ${choices}`)
+	// user:password@host/database, or host=… password=…
+	const shown = /[@=]/.test(source) ? 'This' : source
+	throw new UsageError(`${shown} is neither a URL of a database nor an SQLite or JSON file: ${choices}`)
 }
 
 async function postgres(url: URL, folder: string, schema: string | undefined): Promise<Source> {
@@ -77,14 +79,13 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 		PostgresModel.openAll(database, { views, ...(schema === undefined ? {} : { schema }) })
 	if (typeof module.default === 'function') {
 		const options = { max: MAX_CONNECTIONS, connect_timeout: CONNECT_SECONDS, onnotice: () => {} }
-		const sql = module.default(url.href, options)
+		const connect = module.default
+		const sql = created(place, () => connect(url.href, options))
 		return { place, connecting, open: open(sql), close: () => sql.end({ timeout: 1 }) }
 	}
-	const pool = new module.default.Pool({
-		connectionString: url.href,
-		max: MAX_CONNECTIONS,
-		connectionTimeoutMillis: CONNECT_SECONDS * 1_000,
-	})
+	const { Pool } = module.default
+	const options = { max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_SECONDS * 1_000 }
+	const pool = created(place, () => new Pool({ connectionString: url.href, ...options }))
 	return { place, connecting, open: open(pool), close: () => pool.end() }
 }
 
@@ -94,13 +95,11 @@ async function mysql(url: URL, folder: string): Promise<Source> {
 	const { module } = await driverIn<MysqlModule>(folder, ['mysql2/promise'], 'MariaDB or MySQL')
 	const { MysqlModel } = await import('../models/mysql/model.ts')
 	url.protocol = 'mysql:'
-	const pool = module.createPool({
-		uri: url.href,
-		connectionLimit: MAX_CONNECTIONS,
-		connectTimeout: CONNECT_SECONDS * 1_000,
-	})
+	const place = `MariaDB or MySQL at ${url.host}${url.pathname}`
+	const options = { connectionLimit: MAX_CONNECTIONS, connectTimeout: CONNECT_SECONDS * 1_000 }
+	const pool = created(place, () => module.createPool({ uri: url.href, ...options }))
 	return {
-		place: `MariaDB or MySQL at ${url.host}${url.pathname}`,
+		place,
 		connecting: { driver: 'mysql2/promise', address: withoutPassword(url) },
 		open: (views) => MysqlModel.openAll(pool, { views }),
 		close: () => pool.end(),
@@ -144,22 +143,32 @@ async function sqliteDriver(
 	return { driver: name, Database: module.default }
 }
 
-/** The path in `sqlite:blog.db`, `sqlite:///var/blog.db` and `file:blog.db`. */
-function fileIn(source: string): string {
-	const path = source.slice(source.indexOf(':') + 1).replace(/^\/\//, '')
+/** The path of `sqlite:blog.db`, `sqlite:///tmp/blog.db` or `file:my%20blog.db`: as it is if there is such a file. */
+function fileIn(source: string, folder: string): string {
+	const name = source.slice(source.indexOf(':') + 1).replace(/^\/\//, '')
+	if (existsSync(resolve(folder, name))) return name
 	try {
-		return decodeURIComponent(path)
+		return decodeURIComponent(name)
 	} catch {
-		throw new UsageError(`In a URL, a percent sign of a file's name is %25: ${path}`)
+		return name
 	}
 }
 
 function existing(name: string, folder: string): string {
 	const file = isAbsolute(name) ? name : join(folder, name)
 	if (name === '' || !existsSync(file))
-		throw new UsageError(`There is no file ${name === '' ? 'named' : name} in ${folder}`)
+		throw new UsageError(`There is no file ${name === '' ? 'without a name' : name} in ${folder}`)
 	if (!statSync(file).isFile()) throw new UsageError(`${name} is not a file`)
 	return file
+}
+
+/** @throws UsageError for what a driver refuses at once, such as a URL with `%zz` */
+function created<T>(place: string, create: () => T): T {
+	try {
+		return create()
+	} catch (error) {
+		throw problemOf(error, place)
+	}
 }
 
 function withoutPassword(url: URL): string {
@@ -171,7 +180,9 @@ function withoutPassword(url: URL): string {
 
 /** The URL's own error would repeat it, and it may have a password. */
 function urlOf(source: string): URL {
-	if (URL.canParse(source)) return new URL(source)
+	const url = URL.canParse(source) ? new URL(source) : undefined
+	// Of postgres://user:12/3@host/d the host is "user": the path would be printed.
+	if (url !== undefined && url.hash === '' && !url.pathname.includes('@')) return url
 	throw new UsageError(
 		'This is no URL: write postgres://user:password@host:5432/database, with special characters of the password as %40',
 	)

@@ -7,10 +7,13 @@ import { readFile, stat } from 'node:fs/promises'
 import type { MemoryField } from '../models/memory/declared.ts'
 import { MemoryModel } from '../models/memory/memory-model.ts'
 import type { FieldType, Model } from '../models/model.ts'
+import { ModelError } from '../models/model-error.ts'
 import { UsageError } from './arguments.ts'
 import type { Source } from './source.ts'
 
 type Row = Readonly<Record<string, unknown>>
+
+type References = NonNullable<ConstructorParameters<typeof MemoryModel>[1]['references']>
 
 /** A table of the file. */
 interface JsonTable {
@@ -25,9 +28,9 @@ export function openJson(file: string, shown: string): Source {
 	return {
 		place: `${shown}, in memory`,
 		isTransient: true,
-		open: async () => modelsOf(await readTables(file, shown)),
+		open: async () => modelsOf(await readTables(file, shown), shown),
 		stamp: async () => {
-			const { mtimeMs, size } = await stat(file)
+			const { mtimeMs, size } = await stat(file).catch(unreadable(shown))
 			return `${mtimeMs} ${size}`
 		},
 		close: async () => {},
@@ -35,7 +38,9 @@ export function openJson(file: string, shown: string): Source {
 }
 
 async function readTables(file: string, shown: string): Promise<JsonTable[]> {
-	const content = parsed(await textOf(file, shown), shown)
+	const text = await readFile(file, 'utf8').catch(unreadable(shown))
+	// Windows' editors begin files with a byte order mark.
+	const content = parsed(text.replace(/^\uFEFF/, ''), shown)
 	if (!isRow(content)) throw new UsageError(`${shown} must be an object of lists: {"posts":[{"id":1}]}`)
 	return Object.entries(content).map(([name, value]) => {
 		const rows: unknown[] = Array.isArray(value) ? value : [value]
@@ -48,12 +53,10 @@ async function readTables(file: string, shown: string): Promise<JsonTable[]> {
 	})
 }
 
-async function textOf(file: string, shown: string): Promise<string> {
-	try {
-		// Without the mark that some editors begin a file with.
-		return (await readFile(file, 'utf8')).replace(/^\uFEFF/, '')
-	} catch (error) {
-		throw new UsageError(`${shown} can't be read: ${error instanceof Error ? error.message : String(error)}`)
+/** @returns what throws a UsageError for an error of the file */
+function unreadable(shown: string): (error: Error) => never {
+	return ({ message }) => {
+		throw new UsageError(`${shown} can't be read: ${message}`)
 	}
 }
 
@@ -112,7 +115,7 @@ function typeOfOne(value: unknown): FieldType {
 }
 
 /** Makes the models, referenced tables first; in a circle one reference is left out. */
-function modelsOf(tables: readonly JsonTable[]): Record<string, Model> {
+function modelsOf(tables: readonly JsonTable[], shown: string): Record<string, Model> {
 	const models = new Map<string, MemoryModel>()
 	const make = (table: JsonTable, path: readonly JsonTable[]): MemoryModel => {
 		const own = models.get(table.name)
@@ -122,9 +125,8 @@ function modelsOf(tables: readonly JsonTable[]): Record<string, Model> {
 			if (target === undefined || target === table || path.includes(target)) return []
 			return [{ field, model: make(target, [...path, table]) }]
 		})
-		const { name, fields, key, rows } = table
-		const model = new MemoryModel(name, { fields, key, references, rows })
-		models.set(name, model)
+		const model = modelOf(table, references, shown)
+		models.set(table.name, model)
 		return model
 	}
 	// Without a prototype, because a table may be named `constructor`.
@@ -132,6 +134,17 @@ function modelsOf(tables: readonly JsonTable[]): Record<string, Model> {
 		Object.create(null),
 		Object.fromEntries(tables.map((table) => [table.name, make(table, [])])),
 	)
+}
+
+function modelOf({ name, fields, key, rows }: JsonTable, references: References, shown: string): MemoryModel {
+	try {
+		return new MemoryModel(name, { fields, key, references, rows })
+	} catch (error) {
+		// A text with \u0000, for one.
+		const cause = error instanceof Error ? error.cause : undefined
+		if (!(cause instanceof ModelError)) throw error
+		throw new UsageError(`${shown}: ${name} has a value of ${cause.fields.join(', ')} that can't be stored`)
+	}
 }
 
 /** The table that a field refers to: `postId` to `post` or `posts`, if all its values are ids there. */

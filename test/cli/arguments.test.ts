@@ -65,6 +65,7 @@ describe('the command line', (test) => {
 		[`a.json --token ${TOKEN}é`, /^The token may have letters, digits/],
 		['a.json --host 0.0.0.0', /^On 0\.0\.0\.0 others can read every table: they must send a token/],
 		['a.json --host :: --write', /^On :: others can read and change every table/],
+		['postgres://u:secret@h/d --host 0.0.0.0', /^(?!.*secret)/s],
 		['a.json --host 192.168.0.1', /\n {2}export VERBENA_TOKEN=\$\(openssl rand -hex 24\)$/],
 		['a.json --host 0.0.0.0', /they must send a token/, { VERBENA_TOKEN: '' }],
 	]

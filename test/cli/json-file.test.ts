@@ -87,6 +87,7 @@ describe('a JSON file', (test) => {
 		['{"a":', /^db\.json is not JSON: /],
 		[[1], /^db\.json must be an object of lists: \{"posts":\[\{"id":1\}\]\}$/],
 		[{ a: [{ id: 1 }, 7] }, /^db\.json: a\[1\] must be an object, got 7$/],
+		[{ a: [{ id: 1, t: '\0' }] }, /^db\.json: a has a value of t that can't be stored$/],
 		[{ a: 'text' }, /^db\.json: a must be a list of objects, or an object, got "text"$/],
 	]
 	for (const [content, message] of refused)

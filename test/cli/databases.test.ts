@@ -1,0 +1,58 @@
+/** The database that the command names: what is found, and that no message has a password. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { parseCommand, UsageError } from '../../lib/cli/arguments.ts'
+import { sourceOf } from '../../lib/cli/databases.ts'
+import { describe } from '../helpers/describe.ts'
+import { ROOT } from '../helpers/program.ts'
+
+/** The place that is opened, or the message; another error than a usage error is a fault. */
+async function said(source: string, folder: string = ROOT): Promise<string> {
+	const command = parseCommand([source], {})
+	assert.ok(typeof command !== 'string')
+	try {
+		const { place, close } = await sourceOf(command, folder)
+		await close()
+		return place
+	} catch (error) {
+		assert.instance(error, UsageError, String(error))
+		return error instanceof UsageError ? error.message : ''
+	}
+}
+
+describe('the database of the command', (test) => {
+	// Drivers are found beside this package.
+	const folder = mkdtempSync(join(tmpdir(), 'verbena-databases-'))
+	test.after(() => rmSync(folder, { recursive: true, force: true }))
+
+	test('is an SQLite file with any name', async () => {
+		for (const name of ['a b.db', '100%.db', 'a%20c.db', 'd#?.db']) {
+			writeFileSync(join(folder, name), '')
+			for (const source of [name, `sqlite:${name}`, `file:${name}`, join(folder, name)])
+				assert.match(await said(source, folder), /^SQLite by .*, /, source)
+		}
+		for (const source of ['sqlite:a%20b.db', `file://${folder}/a%20b.db`, `sqlite://${folder}/a b.db`])
+			assert.match(await said(source, folder), /^SQLite by .*a b\.db$/, source)
+	})
+
+	test('is no directory', async () => {
+		mkdirSync(join(folder, 'dir.db'))
+		assert.match(await said('sqlite:dir.db', folder), /^dir\.db is not a file$/)
+	})
+
+	const mistaken = [
+		...['postgres://u:s3%zzcret@h/d', 'mysql://u:s3%zzcret@h/d', 'postgres://u:12/s3cret@h/d'],
+		...['postgres://u:12#s3cret@h/d', 'mysql://u:12/s3cret@h/d', 'my_u:s3cret@h/d', 'postgres://u:s3cret'],
+		...[
+			'host=h password=s3cret dbname=d',
+			'jdbc:postgresql://h/d?password=s3cret',
+			' postgres://u:s3cret@h/d',
+		],
+	]
+	for (const source of mistaken)
+		test(`is told without the password: ${source}`, async () => {
+			assert.not.match(await said(source), /s3|cret/)
+		})
+})
