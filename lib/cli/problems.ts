@@ -1,5 +1,6 @@
 /** What to do about the errors of databases and sockets, in words. */
 import { ModelError } from '../models/model-error.ts'
+import { NoAnswer, NoConnection } from '../models/sql/pool.ts'
 import { type Command, UsageError } from './arguments.ts'
 
 /** Codes of Node, PostgreSQL (SQLSTATE), MariaDB and MySQL, and SQLite. */
@@ -41,6 +42,7 @@ export function problemOf(error: unknown, place: string): UsageError {
 
 /** Whether the database failed for the moment, which says nothing about a table. */
 export function isPassing(error: unknown): boolean {
+	if (error instanceof NoConnection || error instanceof NoAnswer) return true
 	return error instanceof ModelError && (error.kind === 'unavailable' || error.kind === 'busy')
 }
 
