@@ -34,6 +34,7 @@ export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handle
 export { databaseError } from './crud/database-errors.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
+export type { CrudNamedOptions, CrudNamedTotals, CrudOptionsOf } from './crud/named-options.ts'
 export type { CrudFieldLimits } from './crud/narrow.ts'
 export type {
 	AuditOption,

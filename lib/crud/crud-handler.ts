@@ -20,9 +20,10 @@ import { removeManyRecords } from './many/remove.ts'
 import { updateManyRecords } from './many/update.ts'
 import { upsertRecords } from './many/upsert.ts'
 import { checkUpsert } from './many/upsert-option.ts'
+import type { CrudOptionsOf } from './named-options.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions, requestedList } from './operations.ts'
-import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
+import { type CrudOperation, OPERATIONS } from './options.ts'
 import { type Overridable, refuseFields } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import { listRecords, readRecord } from './reads.ts'
@@ -57,19 +58,18 @@ export type CrudScope = Readonly<Record<string, unknown>>
  *     PATCH /article/1        200, the record as it is now
  *
  * A subclass may override the operations, `scope` and `stripObject`, and add methods such as `get_stats()`.
+ *
+ * @template T a record with all fields, as clients see it: the compiler then checks the names in options. @default any names
  */
-export class CrudHandler extends RestHandler {
+export class CrudHandler<T extends object = Record<string, unknown>> extends RestHandler {
 	readonly model: Model
 	/** @internal */
 	readonly [FACTS]: CrudFacts
 	/** @internal */
 	readonly [STATE]: RequestState
 
-	/**
-	 * @throws TypeError without `visible`, and for unknown options and columns
-	 * @throws RangeError for numbers out of range
-	 */
-	constructor(model: Model, options: CrudOptions) {
+	/** @throws TypeError without `visible`, for unknown options and columns; RangeError for numbers out of range */
+	constructor(model: Model, options: CrudOptionsOf<T>) {
 		super()
 		const sessionBy = isOverridden(this, 'session') ? this : undefined
 		const plan = crudPlan(new.target.name || 'CrudHandler', model, options, resolvedRelations, sessionBy)
