@@ -62,6 +62,8 @@ export async function serve(
 			: undefined
 		const close = async () => {
 			stopping.abort()
+			// At once, whatever is being read; and what has been served since.
+			await served.server.close()
 			await watching
 			await served.server.close()
 			await source.close()
@@ -135,9 +137,12 @@ async function watch(
 			if (stamp !== undefined && stamp === served.version) continue
 			const opened = await openTables(command, source, () => {})
 			const version = stamp ?? shapeOf(opened.models)
-			if (version === served.version || signal.aborted) continue
+			if (version === served.version) continue
 			const plans = await plansIn(opened, command, source)
 			const next = serverOf(plans, command, source)
+			if (signal.aborted) return
+			// If the port is lost now, the tables are served anew even if they are as before.
+			served.version = ''
 			await served.server.close()
 			const { url } = await listening(next, command)
 			Object.assign(served, { server: next, version })
