@@ -254,7 +254,12 @@ function isSame(a: string, b: string): boolean {
 
 /** The primary key; empty if there is none that can be a model's key. */
 export function ownKey(driver: SqliteDriver, listing: Listing): readonly string[] {
-	const columns = infosOf(queryBy(driver), listing)
+	const query = queryBy(driver)
+	const columns = infosOf(query, listing).map((info) =>
+		info.type === undefined && info.inKey > 0
+			? { ...info, type: typeOfValue(sample(query, listing, info.name)) ?? 'other' }
+			: info,
+	)
 	return primaryKey({ ...listing, columns, primary: primaryOf(columns), unique: [] })
 }
 

@@ -198,7 +198,8 @@ for (const driver of sqliteDrivers) {
 			`create table author (id integer primary key); create table article (slug varchar(20) primary key);
 			create table pairs (a int, b int, primary key (a, b)); create view v as select 1 as id;
 			create table "__proto__" (id integer primary key);
-			create table log (line text); create table files (data blob primary key)`,
+			create table log (line text); create table files (data blob primary key);
+			create table untyped (id primary key); create table filled (id primary key); insert into filled values ('a')`,
 			'openAll opens all tables, without views',
 			async (database) => {
 				const models = await SqliteModel.openAll(database)
@@ -211,8 +212,10 @@ for (const driver of sqliteDrivers) {
 						'article: slug',
 						'author: id',
 						'files: , read-only',
+						'filled: id',
 						'log: , read-only',
 						'pairs: a,b',
+						'untyped: , read-only',
 					],
 				)
 			},
