@@ -80,7 +80,12 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 	if (typeof module.default === 'function') {
 		const options = { max: MAX_CONNECTIONS, connect_timeout: CONNECT_SECONDS, onnotice: () => {} }
 		const connect = module.default
-		const sql = created(place, () => connect(url.href, options))
+		// A socket's folder, as libpq and pg have it; postgres.js would send it to the server as a setting.
+		const socket = url.searchParams.get('host')
+		const shown = new URL(url)
+		shown.searchParams.delete('host')
+		const host = socket === null ? {} : { host: socket }
+		const sql = created(place, () => connect(shown.href, { ...options, ...host }))
 		return { place, connecting, open: open(sql), close: () => sql.end({ timeout: 1 }) }
 	}
 	const { Pool } = module.default

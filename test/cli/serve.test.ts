@@ -1,5 +1,5 @@
 /** `verbena` as people run it: databases of each kind, by the drivers in their folder, and what it says where it can't. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -236,6 +236,14 @@ if ((await driversHere()).includes('pg'))
 				await serving([url, '--schema', schema], use, folderWith(driver))
 			})
 
+		const socket = `/var/run/postgresql/.s.PGSQL.${SERVER.port}`
+		if (existsSync(socket))
+			for (const driver of ['pg', 'postgres'])
+				test(`by its socket, with ${driver}`, async () => {
+					const at = `postgres:///${SERVER.database}?host=/var/run/postgresql&user=${SERVER.user}`
+					await serving([at, '--schema', schema], assertServes, folderWith(driver))
+				})
+
 		test('but for tables that the user may not read, and says so', async () => {
 			await client.query(`create role ${schema} login password 'x'; grant usage on schema ${schema} to ${schema};
 				grant select on ${schema}.author to ${schema}`)
@@ -269,6 +277,13 @@ if ((await driversHere()).includes('pg'))
 				await refusal([url, '--schema', 'none_such']),
 				/there are no tables.* in schema "none_such"/,
 			)
+			await client.query(`create database ${schema}_empty`)
+			try {
+				const empty = url.replace(/\w+$/, `${schema}_empty`)
+				assert.match(await refusal([empty]), /: there are no tables in schema "public"$/)
+			} finally {
+				await client.query(`drop database ${schema}_empty with (force)`)
+			}
 		})
 	})
 

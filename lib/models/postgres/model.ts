@@ -91,7 +91,7 @@ export class PostgresModel extends SqlModel {
 		if (tables.length === 0) {
 			const schemas = [...new Set(relations.map((relation) => relation.schema))].join(', ')
 			throw new TypeError(
-				`there are no tables${views ? ' or views' : ''} in schema ${JSON.stringify(schema)}; there are some in: ${schemas}`,
+				`there are no tables${views ? ' or views' : ''} in schema ${JSON.stringify(schema)}${schemas === '' ? '' : `; there are some in: ${schemas}`}`,
 			)
 		}
 		const catalog = await readCatalog(opening.driver, tables)
