@@ -50,13 +50,16 @@ const OPTIONS = {
 	tables: { type: 'string' },
 	schema: { type: 'string' },
 	write: { type: 'boolean', default: false },
-	port: { type: 'string', default: '3000' },
-	host: { type: 'string', default: '127.0.0.1' },
+	port: { type: 'string' },
+	host: { type: 'string' },
 	token: { type: 'string' },
-	watch: { type: 'boolean', default: false },
+	watch: { type: 'boolean' },
 	help: { type: 'boolean', short: 'h', default: false },
 	version: { type: 'boolean', short: 'v', default: false },
 } as const
+
+/** Options that mean nothing to `types` and `eject`. */
+const SERVING = ['port', 'host', 'token', 'watch'] as const
 
 /** A token that is shorter is guessed sooner or later. */
 const SHORTEST_TOKEN = 16
@@ -82,14 +85,18 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
 		throw new UsageError(
 			`One database at a time, got ${others.length + 1}: write --tables a,b for its tables`,
 		)
+	const useless = action === 'serve' ? [] : SERVING.filter((name) => values[name] !== undefined)
+	if (useless.length > 0)
+		throw new UsageError(`--${useless[0]} is for serving: ${action} takes --tables, --schema and --write`)
+	const { host = '127.0.0.1', port = '3000', watch = false } = values
 	const token = values.token ?? (env.VERBENA_TOKEN === '' ? undefined : env.VERBENA_TOKEN)
 	if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
 		throw new UsageError('The token may have letters, digits and -._~+/= only')
 	if (token !== undefined && token.length < SHORTEST_TOKEN)
 		throw new UsageError(`The token must have at least ${SHORTEST_TOKEN} characters, got ${token.length}`)
-	if (token === undefined && !isLocal(values.host))
+	if (token === undefined && !isLocal(host))
 		throw new UsageError(
-			`On ${values.host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. Make one, then run this again:
+			`On ${host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. Make one, then run this again:
   export VERBENA_TOKEN=$(openssl rand -hex 24)`,
 		)
 	return {
@@ -97,12 +104,12 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
 		source,
 		tables: values.tables === undefined ? undefined : namesIn(values.tables),
 		schema: values.schema,
-		host: values.host,
-		port: portOf(values.port),
+		host,
+		port: portOf(port),
 		isWritable: values.write,
 		token,
 		shownToken: values.token === undefined ? '$VERBENA_TOKEN' : '<token>',
-		isWatching: values.watch,
+		isWatching: watch,
 	}
 }
 

@@ -94,7 +94,7 @@ function handlerLines(
 }
 
 function relationText(
-	{ target, by, many, through }: TableRelation,
+	{ target, by, many, through, writable }: TableRelation,
 	names: ReadonlyMap<string, string>,
 	modelNames: ReadonlyMap<string, string>,
 ): string {
@@ -103,6 +103,7 @@ function relationText(
 		...(by === undefined ? [] : [`by: ${by.length === 1 ? quoted(by[0] ?? '') : listText(by)}`]),
 		...(many === undefined ? [] : [`many: ${many}`]),
 		...(through === undefined ? [] : [`through: ${modelNames.get(through)}`]),
+		...(writable === undefined ? [] : [`writable: ${listText(writable)}`]),
 	]
 	return `{ ${parts.join(', ')} }`
 }

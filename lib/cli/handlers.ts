@@ -47,7 +47,7 @@ export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: bo
 		if (reason === undefined) readable.set(name, model)
 		else refused.push(`${name}: ${reason}`)
 	}
-	const relations = relationsOf(readable)
+	const relations = relationsOf(readable, isWritable)
 	// The server's own.
 	const paths = new Set(['openapi.json'])
 	const plans = [...readable].map(([name, model]): TablePlan => {

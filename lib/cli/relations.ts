@@ -12,6 +12,8 @@ export interface TableRelation {
 	readonly many?: boolean
 	/** The table in between. */
 	readonly through?: string
+	/** With a table in between that is written, records can be tied and untied. */
+	readonly writable?: readonly 'tie'[]
 }
 
 /** A table's relations by their names for clients. */
@@ -25,7 +27,10 @@ interface ForeignKey extends Reference {
 }
 
 /** The relations of each table; those without a key have none. */
-export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<string, TableRelations> {
+export function relationsOf(
+	models: ReadonlyMap<string, Model>,
+	isWritable: boolean,
+): ReadonlyMap<string, TableRelations> {
 	const keyed = [...models].filter(([, model]) => keyNames(model).length > 0)
 	const keyedModels = new Map(keyed)
 	const keys = keyed.flatMap(([name]) => foreignKeysOf(name, keyedModels))
@@ -63,11 +68,17 @@ export function relationsOf(models: ReadonlyMap<string, Model>): ReadonlyMap<str
 		if (first === undefined || second === undefined || third !== undefined) continue
 		if (first.target === second.target || !isSame([...first.fields, ...second.fields], keyNames(through)))
 			continue
+		const ties = isWritable && !through.readOnly ? { writable: ['tie'] as const } : {}
 		add(first.target, [second.target, `${second.target}_by_${name}`], {
 			target: second.target,
 			through: name,
+			...ties,
 		})
-		add(second.target, [first.target, `${first.target}_by_${name}`], { target: first.target, through: name })
+		add(second.target, [first.target, `${first.target}_by_${name}`], {
+			target: first.target,
+			through: name,
+			...ties,
+		})
 	}
 	return found
 }

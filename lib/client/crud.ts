@@ -7,3 +7,4 @@
 export { ApiError } from './answer.ts'
 export { CrudClient } from './crud-client.ts'
 export { etagOf } from './origin.ts'
+export type { Many, One } from './record-types.ts'

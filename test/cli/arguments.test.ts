@@ -52,6 +52,8 @@ describe('the command line', (test) => {
 
 	const refused: readonly (readonly [words: string, message: RegExp, env?: NodeJS.ProcessEnv])[] = [
 		['', /^Which database\?.*\n\nServes a database/],
+		['eject a.db --port 3001', /^--port is for serving: eject takes --tables, --schema and --write$/],
+		['types a.db --watch', /^--watch is for serving/],
 		['types', /^Which database\?/],
 		['eject a.json b.json', /^One database at a time, got 2/],
 		['a.json b.json', /^One database at a time, got 2: write --tables a,b/],
