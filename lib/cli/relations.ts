@@ -2,7 +2,7 @@
  * The relations that foreign keys mean, with names for clients: `author_id` of an article makes `author` there, and
  * `article` at the author; a table whose key is two foreign keys ties many to many.
  */
-import { keyNames } from '../models/key.ts'
+import { isSameFields, keyNames } from '../models/key.ts'
 import type { Model, Reference } from '../models/model.ts'
 
 /** A relation of a table, by the names of tables; the rest is as in the option `relations` of a `CrudHandler`. */
@@ -58,7 +58,7 @@ export function relationsOf(
 	for (const key of keys) {
 		const { from, target, fields, isOneOfSeveral } = key
 		const by = `${from}_by_${fields.join('_')}`
-		const isOne = from !== target && isSame(fields, keyOf(models, from))
+		const isOne = from !== target && isSameFields(fields, keyOf(models, from))
 		const many = isOne ? { many: false } : from === target || isMutual(key) ? { many: true } : {}
 		const names = isOneOfSeveral || from === target ? [by] : [from, by]
 		add(target, names, { target: from, by: fields, ...many })
@@ -66,7 +66,10 @@ export function relationsOf(
 	for (const [name, through] of keyed) {
 		const [first, second, third] = keys.filter(({ from }) => from === name)
 		if (first === undefined || second === undefined || third !== undefined) continue
-		if (first.target === second.target || !isSame([...first.fields, ...second.fields], keyNames(through)))
+		if (
+			first.target === second.target ||
+			!isSameFields([...first.fields, ...second.fields], keyNames(through))
+		)
 			continue
 		const ties = isWritable && !through.readOnly ? { writable: ['tie'] as const } : {}
 		add(first.target, [second.target, `${second.target}_by_${name}`], {
@@ -89,7 +92,7 @@ function foreignKeysOf(from: string, models: ReadonlyMap<string, Model>): Foreig
 		const all = model?.references?.(other) ?? []
 		// A relation is chosen by its columns: of (a, b) and (b, a) to the same table none could be.
 		const references = all.filter(
-			(one) => !all.some((other) => other !== one && isSame(other.fields, one.fields)),
+			(one) => !all.some((other) => other !== one && isSameFields(other.fields, one.fields)),
 		)
 		const isOneOfSeveral = references.length > 1
 		return references.map((reference) => ({ ...reference, from, target, isOneOfSeveral }))
@@ -99,10 +102,6 @@ function foreignKeysOf(from: string, models: ReadonlyMap<string, Model>): Foreig
 function keyOf(models: ReadonlyMap<string, Model>, name: string): readonly string[] {
 	const model = models.get(name)
 	return model === undefined ? [] : keyNames(model)
-}
-
-function isSame(fields: readonly string[], others: readonly string[]): boolean {
-	return fields.length === others.length && fields.every((field) => others.includes(field))
 }
 
 /** A name that can stand in a URL and in `a.b`. */

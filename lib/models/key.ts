@@ -23,6 +23,11 @@ export function idOfKey(values: readonly unknown[], fields: readonly { readonly 
 	return joinId(values.map((value, at) => keyText(value, fields[at]?.type)))
 }
 
+/** Whether two lists have the same fields, in any order. Each list names a field once. */
+export function isSameFields(fields: readonly string[], others: readonly string[]): boolean {
+	return fields.length === others.length && fields.every((field) => others.includes(field))
+}
+
 /** A value of the key as text. A timestamp has at least three digits after the second, and no zeros behind those. */
 export function keyText(value: unknown, type: FieldType | undefined): string {
 	const text = String(value)

@@ -6,6 +6,7 @@ import { attached } from '../../base/attached.ts'
 import { nearest } from '../../base/options.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { RestHandler } from '../../handler/handler.ts'
+import { isSameFields } from '../../models/key.ts'
 import { badQuery } from '../bad-query.ts'
 import type { CrudField, FieldMap } from '../fields.ts'
 import type { CrudOperation } from '../options.ts'
@@ -45,7 +46,7 @@ export function checkUpsert(plan: CrudPlan, isScoped: boolean, overridden: Reado
 			throw new TypeError(
 				`${owner}: upsertOn: there is no field ${unknown}${nearest(unknown, fields.keys())}`,
 			)
-		if (!unique.some((names) => isSame(names, on)))
+		if (!unique.some((names) => isSameFields(names, on)))
 			throw new TypeError(`${place} is not unique: unique are ${there}`)
 		if (isScoped) continue
 		const closed = on.find((name) => !creatable.has(name))
@@ -73,10 +74,6 @@ function refuseImpossible(plan: CrudPlan, on: readonly string[]): void {
 
 function shownName({ fields }: CrudPlan, column: string): string {
 	return [...fields.values()].find(({ field }) => field.name === column)?.name ?? column
-}
-
-function isSame(names: readonly string[], others: readonly string[]): boolean {
-	return names.length === others.length && names.every((name) => others.includes(name))
 }
 
 /**
@@ -116,7 +113,7 @@ export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): Up
 	)
 	const given = exchange.query().last.on
 	const asked = given?.split(',') ?? []
-	const found = usable.find(({ names }) => isSame(names, asked))
+	const found = usable.find(({ names }) => isSameFields(names, asked))
 	if (found !== undefined) return found
 	const all = usable.map(({ names }) => names.join()).join(' or ') || 'nothing'
 	const isMissing = given === undefined

@@ -5,7 +5,7 @@
  */
 import { nearest } from '../../base/options.ts'
 import { HandlerHooks } from '../../handler/handler.ts'
-import { keyNames } from '../../models/key.ts'
+import { isSameFields, keyNames } from '../../models/key.ts'
 import type { Field, Link, Model, Reference } from '../../models/model.ts'
 import type { ReadRelation } from '../options.ts'
 import type { CrudPlan, Relation, Relations } from '../plan.ts'
@@ -231,18 +231,16 @@ function linkThrough(
 			`${place}: ${through.name} and ${other.name} must be of one database, because their records are joined`,
 		)
 	const toOwn = through.references?.(own) ?? []
-	const isBetween = ({ fields }: Reference) => by === undefined || isSame(fields, by)
+	const isBetween = ({ fields }: Reference) => by === undefined || isSameFields(fields, by)
 	const first = only(place, toOwn.filter(isBetween), through, own)
-	const toOther = (through.references?.(other) ?? []).filter(({ fields }) => !isSame(fields, first.fields))
+	const toOther = (through.references?.(other) ?? []).filter(
+		({ fields }) => !isSameFields(fields, first.fields),
+	)
 	const second = only(place, toOther, through, other)
 	return {
 		...{ model: other, fields: first.to, to: second.to, isMany: true },
 		through: { model: through, from: first.fields, on: second.fields },
 	}
-}
-
-function isSame(fields: readonly string[], others: readonly string[]): boolean {
-	return fields.length === others.length && fields.every((field) => others.includes(field))
 }
 
 function only(place: string, references: readonly Reference[], through: Model, model: Model): Reference {

@@ -5,7 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Milliseconds } from '../../base/time.ts'
-import { idOfKey } from '../key.ts'
+import { idOfKey, isSameFields } from '../key.ts'
 import type { Condition, Upsert, Upserted } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
@@ -53,7 +53,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 
 /** @throws TypeError if `on` isn't unique; ModelError `not_null` if a value is missing there */
 function checkUpsert({ table, keys }: Subject, { on, values, changes }: Upsert): void {
-	if (table.uniques?.some((names) => isSame(names, on)) !== true)
+	if (table.uniques?.some((names) => isSameFields(names, on)) !== true)
 		throw new TypeError(`${table.name}: ${on.join(', ')} isn't unique, so it can't be upserted on`)
 	for (const name of on) if (!isGiven(values[name])) throw new ModelError('not_null', [name])
 	const fixed = [...on, ...keys.map(({ name }) => name)].find((name) => Object.hasOwn(changes, name))
@@ -133,16 +133,12 @@ async function changeOrCreate(
 		return { ...created, isNew: true }
 	} catch (error) {
 		if (!(error instanceof ModelError) || error.kind !== 'unique') throw error
-		if (error.fields.length > 0 && !isSame(error.fields, on)) throw error
+		if (error.fields.length > 0 && !isSameFields(error.fields, on)) throw error
 		const isLocked = isInTransaction && mayLock
 		const isWithin = await isInTheWay(to, given, isLocked)
 		if (isWithin === false || (isWithin === undefined && isLocked)) throw new ModelError('unique', on, error)
 		return isWithin === undefined ? error : undefined
 	}
-}
-
-function isSame(fields: readonly string[], on: readonly string[]): boolean {
-	return fields.length === on.length && fields.every((name) => on.includes(name))
 }
 
 /** The condition that a record has the values of an upsert, and matches `where`. */
