@@ -11,7 +11,7 @@ import { killedOnMariadb, killedOnPostgres, killedOnSqlite } from './killed.ts'
 const isPostgresHere = (await driversHere()).includes('pg')
 const isMariadbHere = await mariadbIsHere()
 
-const ROUNDS = trials(4)
+const ROUNDS = trials(8)
 
 describe('a process killed repeatedly while it writes', (test) => {
 	test('SQLite (synchronous full and normal), PostgreSQL and MariaDB hold each record answered 201 exactly once, and lists and articles with comments whole', async () => {

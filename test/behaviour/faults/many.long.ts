@@ -15,7 +15,7 @@ for (const { name, open } of cases)
 				atRelated(
 					open(),
 					async (site) => {
-						const { ok: _, ...refused } = await endedWithin(site, operation, trials(20))
+						const { ok: _, ...refused } = await endedWithin(site, operation, trials(50))
 						assert.ok(Object.keys(refused).length > 0)
 					},
 					manyHandlers,

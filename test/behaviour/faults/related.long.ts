@@ -29,7 +29,7 @@ for (const { name, open } of cases)
 	describe(`relations over connections that are ended, ${name}`, (test) => {
 		test('hundreds of times: reads are whole or 503, writes are as their answers say', () =>
 			atRelated(open(), async (site) => {
-				const seen = await underFire(site, trials(100), () => site.store.end('any'))
+				const seen = await underFire(site, trials(300), () => site.store.end('any'))
 				assert.ok(seen.unavailable > 0, JSON.stringify(seen))
 			}))
 	})

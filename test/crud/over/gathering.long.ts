@@ -2,4 +2,4 @@
 import { trials } from '../../helpers/trials.ts'
 import { gathering } from './gathering.ts'
 
-gathering('gatheringlong', { readers: 24, rounds: trials(10) })
+gathering('gatheringlong', { readers: 24, rounds: trials(30) })

@@ -25,7 +25,7 @@ if ((await driversHere()).includes('pg')) {
 			for (const pooled of hasBouncer ? [false, true] : [false])
 				for (const kills of [false, true])
 					test(`by ${driver}, pooled ${pooled}, killed ${kills}`, async () => {
-						const size = { users: 20, requests: 200, rounds: trials(4) }
+						const size = { users: 20, requests: 200, rounds: trials(8) }
 						const random = randomOf(seed)
 						const table = `${OWN}_fuzz`
 						const { done } = await fuzzSessions(table, { driver, pooled, kills, random, ...size })
