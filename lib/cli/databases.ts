@@ -1,6 +1,6 @@
 /** The databases that `verbena` serves: from the first argument to models, by the user's own driver. */
 import { existsSync, statSync } from 'node:fs'
-import { isAbsolute, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { MysqlDatabase } from '../models/mysql/model.ts'
 import type { PostgresDatabase } from '../models/postgres/model.ts'
 import type { SqliteDatabase } from '../models/sqlite/model.ts'
@@ -160,7 +160,7 @@ function fileIn(source: string, folder: string): string {
 }
 
 function existing(name: string, folder: string): string {
-	const file = isAbsolute(name) ? name : join(folder, name)
+	const file = resolve(folder, name)
 	if (name === '' || !existsSync(file))
 		throw new UsageError(`There is no file ${name === '' ? 'without a name' : name} in ${folder}`)
 	if (!statSync(file).isFile()) throw new UsageError(`${name} is not a file`)

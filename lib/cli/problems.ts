@@ -5,7 +5,7 @@ import { type Command, UsageError } from './arguments.ts'
 
 /** Codes of Node, PostgreSQL (SQLSTATE), MariaDB and MySQL, and SQLite. */
 const PROBLEMS: Readonly<Record<string, (place: string, reason: string) => string>> = {
-	ECONNREFUSED: (place) => `${place} does not answer: is the server running, and is this its port?`,
+	ECONNREFUSED: silent,
 	ENOENT: (place) => `${place} does not answer: its socket is not there`,
 	EHOSTUNREACH: (place) => `${place} can't be reached from this network`,
 	ENETUNREACH: (place) => `${place} can't be reached from this network`,
@@ -36,8 +36,12 @@ export function problemOf(error: unknown, place: string): UsageError {
 	if (known !== undefined) return new UsageError(known(place, reason))
 	// node:sqlite gives every error one code.
 	if (/not a database/.test(reason)) return new UsageError(`${place} is not an SQLite database`)
-	if (isPassing(error)) return new UsageError(PROBLEMS.ECONNREFUSED?.(place, reason) ?? reason)
+	if (isPassing(error)) return new UsageError(silent(place))
 	return new UsageError(`${place}: ${reason}`)
+}
+
+function silent(place: string): string {
+	return `${place} does not answer: is the server running, and is this its port?`
 }
 
 /** Whether the database failed for the moment, which says nothing about a table. */

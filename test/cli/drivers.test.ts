@@ -1,25 +1,11 @@
 /** The drivers that are found, and what is said where none is. */
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { driverIn } from '../../lib/cli/drivers.ts'
 import { describe } from '../helpers/describe.ts'
-import { ROOT } from '../helpers/program.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'verbena-drivers-'))
-/** A folder with some of our packages, as a user has installed them. */
-function folderWith(...names: string[]): string {
-	const own = mkdtempSync(join(folder, 'with-'))
-	mkdirSync(join(own, 'node_modules'))
-	for (const name of names)
-		symlinkSync(`${ROOT}/node_modules/${name}`, join(own, 'node_modules', name), 'dir')
-	return own
-}
+import { folder, folderWith } from './folders.ts'
 
 describe('drivers', (test) => {
-	test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 	test('are found in the folder first, and then beside the package', async () => {
 		const [own, other] = [folderWith('postgres'), folderWith('pg')]
 		const nameIn = async (first: string, second: string) => {

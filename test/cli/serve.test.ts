@@ -1,7 +1,6 @@
 /** `verbena` as people run it: databases of each kind, by the drivers in their folder, and what it says where it can't. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
@@ -16,17 +15,7 @@ import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { ROOT, run, start, typescript, untilPrinted } from '../helpers/program.ts'
 import { connected } from '../helpers/raw.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'verbena-cli-'))
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-/** A folder with some of our packages, as a user has installed them. */
-function folderWith(...names: string[]): string {
-	const own = mkdtempSync(join(folder, 'with-'))
-	mkdirSync(join(own, 'node_modules'))
-	for (const name of names)
-		symlinkSync(`${ROOT}/node_modules/${name}`, join(own, 'node_modules', name), 'dir')
-	return own
-}
+import { folder, folderWith } from './folders.ts'
 
 interface Tried {
 	readonly printed: readonly string[]
