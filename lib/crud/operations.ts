@@ -5,21 +5,17 @@
  * functions as actions; they call `reads.ts`.
  */
 
-import { attach, attachment } from '../base/attached.ts'
 import { RestError } from '../base/error.ts'
 import type { RouteMethod } from '../base/http.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
-import type { Condition } from '../models/model.ts'
 import { recordUrl } from '../reply/link.ts'
 import type { Validator } from '../validate/validator.ts'
 import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
-import { unknownName } from './bad-query.ts'
+import { askedOfRecord, checkAsked, parametersOf, queryOf } from './asked.ts'
 import { changeWithin, createWithin, removeWithin, restoreWithin } from './changes.ts'
-import { allOf } from './filter-comparison.ts'
-import { type CrudQuery, QueryParams } from './list-query.ts'
 import { createMany, isMany } from './many/create.ts'
 import { createNested, Nested } from './many/nested.ts'
 import { removeMany } from './many/remove.ts'
@@ -30,9 +26,8 @@ import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
 import { checkedId, listRecords, modelId, readRecord, translateModelErrors } from './reads.ts'
-import { narrowed, relatedAccess, type Use } from './relations/access.ts'
-import { NO_INCLUDE, type Requested } from './relations/parse-include.ts'
-import { checkRelated } from './relations/scoping.ts'
+import { narrowed } from './relations/access.ts'
+import { NO_INCLUDE } from './relations/parse-include.ts'
 import { resolveScope } from './resolve-scope.ts'
 import type { Scope } from './scope.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
@@ -101,81 +96,12 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
 }
 
-const ASKED: unique symbol = Symbol('verbena.asked')
-
-/** What `checkAsked` has read of a request, for the action. */
-interface Asked {
-	readonly plan: CrudPlan
-	readonly query: CrudQuery | Requested
-}
-
-/**
- * Checks the relations that a request's URL leads through, before the body is read.
- *
- * @param use of another handler's records, for what belongs to one record, or another operation
- * @throws RestError `bad_request`; `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
- */
-export function checkAsked(
-	exchange: Exchange,
-	facts: CrudFacts,
-	operation: CrudOperation,
-	use?: Use,
-): Promise<void> | undefined {
-	const isAsked = facts.plan.relations.size > 0 && exchange.queryText !== ''
-	if (use === undefined && !isAsked) return undefined
-	const access = relatedAccess(exchange)
-	const check = async () => {
-		if (use !== undefined) await access.check(use)
-		if (!isAsked) return
-		const { plan } = await access.factsFor(facts)
-		const isList = operation === 'list' || operation === 'removeMany'
-		const query = isList
-			? parsedUrl(plan, exchange).query()
-			: requestedOf(plan, exchange, parametersOf(operation))
-		attach(exchange, ASKED, { plan, query } satisfies Asked)
-		await checkRelated(access, { where: undefined, order: [], ...query })
-	}
-	return check()
-}
-
-/** What `checkAsked` has read; `undefined` if it hasn't, or for another handler. */
-function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined {
-	const asked = attachment(exchange, ASKED) as Asked | undefined // attached by `checkAsked`
-	return asked?.plan === plan ? asked.query : undefined
-}
-
 export async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
 	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
 	beginState(view, { selection: query.selection, include: NO_INCLUDE })
 	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
-}
-
-/** This request's query, read as that of a list: for `listQuery()`. */
-export function requestedList(view: CrudView, where?: Condition): CrudQuery {
-	const query = queryOf(view, exchangeOf(view, 'listQuery'))
-	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
-}
-
-function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
-	const { plan, defaultQuery } = view[FACTS]
-	if (exchange.queryText === '' && exchange.method !== 'QUERY') return defaultQuery
-	const asked = exchange.method === 'QUERY' ? undefined : askedOf(exchange, plan)
-	if (asked !== undefined && 'order' in asked) return asked
-	const params = parsedUrl(plan, exchange)
-	if (exchange.method === 'QUERY') {
-		const body = exchange.body.decoded()
-		if ('fields' in body) params.addText(body.fields)
-		else params.addJson(exchange.body.fields())
-	}
-	return params.query()
-}
-
-function parsedUrl(plan: CrudPlan, exchange: Exchange, more: readonly string[] = []): QueryParams {
-	const params = new QueryParams(plan, [...plan.parameters, ...more])
-	params.addText(exchange.query())
-	return params
 }
 
 function read(view: CrudView, segment: unknown): unknown {
@@ -225,10 +151,6 @@ function changeMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 function upsertGiven(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	beginRecordState(view, exchangeOf(view, 'upsert'), parametersOf('upsert'))
 	return upsert(view, bodies)
-}
-
-function parametersOf(operation: CrudOperation): readonly string[] {
-	return operation === 'upsert' ? ['on'] : []
 }
 
 function deleteMany(view: CrudView): Promise<unknown> {
@@ -322,27 +244,6 @@ function beginRecordState(view: CrudView, exchange: Exchange, more: readonly str
 	const { plan } = view[FACTS]
 	if (exchange.queryText === '')
 		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
-	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange, more)
-	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
+	const { selection, include = NO_INCLUDE, isDeleted = false } = askedOfRecord(plan, exchange, more)
 	return beginState(view, { selection, include, isDeleted })
-}
-
-const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
-
-/**
- * The fields and related records that the URL of a record asks for.
- *
- * @param more parameters that it may have as well
- */
-function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
-	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'
-	const own = RECORD_PARAMETERS.filter(
-		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),
-	)
-	const parameters: readonly string[] = [...own, ...more]
-	for (const name of Object.keys(exchange.query().last)) {
-		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
-		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
-	}
-	return parsedUrl(plan, exchange, more).requested()
 }

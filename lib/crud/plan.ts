@@ -2,13 +2,27 @@
  * `CrudPlan`: the options of a `CrudHandler`, checked against its model when the handler is constructed. Requests only
  * read it.
  */
-import { nearest, optionsOf, type Values } from '../base/options.ts'
+import { optionsOf, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
-import type { Condition, Field, FieldType, Link, Model } from '../models/model.ts'
-import { GROUPS, PARAMETERS } from '../wire/list.ts'
+import type { Condition, Field, Link, Model } from '../models/model.ts'
+import { PARAMETERS } from '../wire/list.ts'
+import {
+	allowed,
+	checkRelationNames,
+	filtered,
+	isOrdered,
+	keysOf,
+	pick,
+	refuse,
+	refuseHidden,
+	stampOf,
+	versionOf,
+	whyUnsearchable,
+} from './check-fields.ts'
 import { type CrudField, crudFields, type FieldMap, Selections } from './fields.ts'
-import { type CrudOperation, type CrudOptions, READERS, type ReadRelation } from './options.ts'
-import { living, whyUnstampable } from './stamps.ts'
+import type { CrudOperation, CrudOptions } from './options.ts'
+import { READERS, type ReadRelation } from './read-options.ts'
+import { living } from './stamps.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch'
@@ -225,126 +239,4 @@ function checkVisible(owner: string, model: Model, options: unknown): void {
 	throw new TypeError(
 		`${owner} needs the option visible, the columns that clients may see: ${model.name} has ${columns}; 'all' shows all of them`,
 	)
-}
-
-const RELATION_NAME = /^[A-Za-z_][\w-]*$/
-
-function checkRelationNames(owner: string, relations: object, fields: FieldMap): void {
-	for (const name of Object.keys(relations)) {
-		const place = `${owner}: relations.${name}`
-		if (fields.has(name))
-			throw new TypeError(`${place} is the name of a field: give the relation another one`)
-		if (!RELATION_NAME.test(name))
-			throw new TypeError(`${place}: a name has letters, digits, _ and -, and begins with a letter or _`)
-		if (GROUPS.some((group) => group === name))
-			throw new TypeError(`${place}: filters use ${name} for groups of conditions: give it another name`)
-	}
-}
-
-function pick(
-	owner: string,
-	model: Model,
-	option: string,
-	names: readonly string[],
-	fields: FieldMap,
-): FieldMap {
-	const picked = new Map<string, CrudField>()
-	for (const name of names) {
-		const field = fields.get(name)
-		if (field === undefined)
-			throw new TypeError(
-				`${owner}: ${option}: ${model.name} has no column ${name}${nearest(name, fields.keys())}`,
-			)
-		picked.set(name, field)
-	}
-	return picked
-}
-
-function filtered(fields: FieldMap, holds: (field: CrudField) => boolean): FieldMap {
-	return new Map([...fields].filter(([, field]) => holds(field)))
-}
-
-function keysOf(owner: string, model: Model, fields: FieldMap): CrudField[] {
-	return keyNames(model).map((name) => {
-		const key = [...fields.values()].find(({ field }) => field.name === name)
-		if (key === undefined) throw new TypeError(`${owner}: ${model.name} has no field for its key, ${name}`)
-		return key
-	})
-}
-
-/** Whether values of a type can be sorted and grouped. */
-export function isOrdered(type: FieldType): boolean {
-	return type !== 'json' && type !== 'bytes' && type !== 'other'
-}
-
-function whyUnsearchable({ type, wholeOnly }: Field): string | false {
-	if (type !== 'text' && type !== 'other') return `is of type ${type}, not a text`
-	return wholeOnly === true && 'has a nondeterministic collation, which can only compare whole texts'
-}
-
-/** Refuses hidden fields: sorting or filtering by one would reveal its values. */
-function refuseHidden(owner: string, option: string, fields: FieldMap, visible: FieldMap): FieldMap {
-	for (const name of fields.keys()) {
-		if (!visible.has(name))
-			throw new TypeError(
-				`${owner}: ${option}: ${name} isn't visible, and this would let clients infer its values: add it to visible`,
-			)
-	}
-	return fields
-}
-
-function refuse(
-	owner: string,
-	option: string,
-	fields: FieldMap,
-	why: (field: Field) => string | false,
-): void {
-	for (const { name, field } of fields.values()) {
-		const reason = why(field)
-		if (reason !== false) throw new TypeError(`${owner}: ${option}: ${name} ${reason}`)
-	}
-}
-
-function versionOf(
-	owner: string,
-	model: Model,
-	name: string | undefined,
-	fields: FieldMap,
-): CrudField | undefined {
-	const [version] = name === undefined ? [] : pick(owner, model, 'version', [name], fields).values()
-	if (version === undefined) return undefined
-	const { type, nullable, generated } = version.field
-	const fits = (type === 'integer' || type === 'bigint') && !nullable && !generated
-	if (fits && !keyNames(model).includes(version.field.name)) return version
-	throw new TypeError(
-		`${owner}: version: ${version.name} must be a column of whole numbers that is not null, not generated and not the key`,
-	)
-}
-
-function stampOf(
-	owner: string,
-	model: Model,
-	option: 'touch' | 'softDelete',
-	name: string | undefined,
-	fields: FieldMap,
-): CrudField | undefined {
-	const picked = pick(owner, model, option, name === undefined ? [] : [name], fields)
-	refuse(owner, option, picked, (field) => whyUnstampable(option, model, field))
-	return [...picked.values()][0]
-}
-
-function allowed(
-	owner: string,
-	model: Model,
-	operations: readonly CrudOperation[],
-): ReadonlySet<CrudOperation> {
-	const [needsKey] = operations.filter((one) => one !== 'list' && one !== 'totals')
-	if (needsKey !== undefined && keyNames(model).length === 0)
-		throw new TypeError(
-			`${owner}: allow: ${model.name} has no key, so its records can only be listed, and ${needsKey} can't be allowed: open it with { key: […] }`,
-		)
-	const write = operations.find((one) => one !== 'list' && one !== 'read' && one !== 'totals')
-	if (model.readOnly && write !== undefined)
-		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
-	return new Set(operations)
 }

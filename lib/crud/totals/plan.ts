@@ -3,8 +3,9 @@ import { attached } from '../../base/attached.ts'
 import { nearest } from '../../base/options.ts'
 import type { FieldType, TimePart, TotalsKey } from '../../models/model.ts'
 import { TOTALS_PARAMETERS as PARAMETERS } from '../../wire/list.ts'
+import { isOrdered } from '../check-fields.ts'
 import type { CrudField, FieldMap } from '../fields.ts'
-import { type CrudPlan, isOrdered, type Relation } from '../plan.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
 
 /** What totals may be grouped by. */
 export interface GroupKey {

@@ -1,0 +1,115 @@
+/**
+ * What the URL or the body of a request to a `CrudHandler` asks for: a list's query, or the fields and related records of
+ * one record. Relations are checked by the head alone, before the body is read. Called by `operations.ts`.
+ */
+import { attach, attachment } from '../base/attached.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { exchangeOf } from '../handler/view.ts'
+import type { Condition } from '../models/model.ts'
+import { unknownName } from './bad-query.ts'
+import { allOf } from './filter-comparison.ts'
+import { type CrudQuery, QueryParams } from './list-query.ts'
+import type { CrudOperation } from './options.ts'
+import type { CrudPlan } from './plan.ts'
+import { relatedAccess, type Use } from './relations/access.ts'
+import type { Requested } from './relations/parse-include.ts'
+import { checkRelated } from './relations/scoping.ts'
+import { type CrudFacts, type CrudView, FACTS } from './view.ts'
+
+const ASKED: unique symbol = Symbol('verbena.asked')
+
+/** What `checkAsked` has read of a request, for the action. */
+interface Asked {
+	readonly plan: CrudPlan
+	readonly query: CrudQuery | Requested
+}
+
+/**
+ * Checks the relations that a request's URL leads through, before the body is read.
+ *
+ * @param use of another handler's records, for what belongs to one record, or another operation
+ * @throws RestError `bad_request`; `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
+ */
+export function checkAsked(
+	exchange: Exchange,
+	facts: CrudFacts,
+	operation: CrudOperation,
+	use?: Use,
+): Promise<void> | undefined {
+	const isAsked = facts.plan.relations.size > 0 && exchange.queryText !== ''
+	if (use === undefined && !isAsked) return undefined
+	const access = relatedAccess(exchange)
+	const check = async () => {
+		if (use !== undefined) await access.check(use)
+		if (!isAsked) return
+		const { plan } = await access.factsFor(facts)
+		const isList = operation === 'list' || operation === 'removeMany'
+		const query = isList
+			? parsedUrl(plan, exchange).query()
+			: requestedOf(plan, exchange, parametersOf(operation))
+		attach(exchange, ASKED, { plan, query } satisfies Asked)
+		await checkRelated(access, { where: undefined, order: [], ...query })
+	}
+	return check()
+}
+
+/** What `checkAsked` has read; `undefined` if it hasn't, or for another handler. */
+function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined {
+	const asked = attachment(exchange, ASKED) as Asked | undefined // attached by `checkAsked`
+	return asked?.plan === plan ? asked.query : undefined
+}
+
+/** This request's query, read as that of a list: for `listQuery()`. */
+export function requestedList(view: CrudView, where?: Condition): CrudQuery {
+	const query = queryOf(view, exchangeOf(view, 'listQuery'))
+	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
+}
+
+export function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
+	const { plan, defaultQuery } = view[FACTS]
+	if (exchange.queryText === '' && exchange.method !== 'QUERY') return defaultQuery
+	const asked = exchange.method === 'QUERY' ? undefined : askedOf(exchange, plan)
+	if (asked !== undefined && 'order' in asked) return asked
+	const params = parsedUrl(plan, exchange)
+	if (exchange.method === 'QUERY') {
+		const body = exchange.body.decoded()
+		if ('fields' in body) params.addText(body.fields)
+		else params.addJson(exchange.body.fields())
+	}
+	return params.query()
+}
+
+function parsedUrl(plan: CrudPlan, exchange: Exchange, more: readonly string[] = []): QueryParams {
+	const params = new QueryParams(plan, [...plan.parameters, ...more])
+	params.addText(exchange.query())
+	return params
+}
+
+export function parametersOf(operation: CrudOperation): readonly string[] {
+	return operation === 'upsert' ? ['on'] : []
+}
+
+/** The fields and related records that the URL of a record asks for, read by `checkAsked` already or read now. */
+export function askedOfRecord(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Asked['query'] {
+	return askedOf(exchange, plan) ?? requestedOf(plan, exchange, more)
+}
+
+const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
+
+/**
+ * The fields and related records that the URL of a record asks for.
+ *
+ * @param more parameters that it may have as well
+ */
+function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
+	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'
+	const own = RECORD_PARAMETERS.filter(
+		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),
+	)
+	const parameters: readonly string[] = [...own, ...more]
+	for (const name of Object.keys(exchange.query().last)) {
+		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
+		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
+	}
+	return parsedUrl(plan, exchange, more).requested()
+}
