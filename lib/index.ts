@@ -38,6 +38,7 @@ export type { CrudNamedOptions, CrudNamedTotals, CrudOptionsOf } from './crud/na
 export type { CrudFieldLimits } from './crud/narrow.ts'
 export type {
 	AuditOption,
+	CrudDialect,
 	CrudOperation,
 	CrudOptions,
 	CrudRelation,

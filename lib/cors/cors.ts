@@ -41,7 +41,16 @@ const read = nested("{ origins: ['https://app.example.com'] }", {
 
 /** The library's own headers that aren't CORS-safelisted (Fetch standard, "CORS-safelisted response-header name"). */
 const EXPOSED: readonly string[] = [
-	...['Accept-Signature', 'Allow', 'Deprecation', 'ETag', 'Idempotent-Replayed', 'Link', 'Location'],
+	...[
+		'Accept-Signature',
+		'Allow',
+		'Content-Range',
+		'Deprecation',
+		'ETag',
+		'Idempotent-Replayed',
+		'Link',
+		'Location',
+	],
 	...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'Sunset', 'WWW-Authenticate', 'X-Total-Count'],
 ]
 

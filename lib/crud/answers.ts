@@ -13,9 +13,11 @@ import { nextLink } from '../reply/link.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { restErrorOf } from './database-errors.ts'
+import { contentRange, hasLists, hasPage, unwrapped } from './dialect.ts'
 import type { CrudField } from './fields.ts'
 import { type Needed, splitNeeded } from './json-text.ts'
 import { narrowed } from './relations/access.ts'
+import { type Include, NO_INCLUDE } from './relations/parse-include.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
 type Strip = (value: unknown) => unknown
@@ -210,7 +212,13 @@ function methodAnswer(view: CrudView, answer: unknown): unknown {
 }
 
 /** A list with its `meta`, also as headers for clients without the envelope. */
-export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown): unknown {
+export function pageAnswer(
+	view: CrudView,
+	exchange: Exchange,
+	given: unknown,
+	include: readonly Include[] = NO_INCLUDE,
+): unknown {
+	const answer = withoutMeta(view, include, given)
 	if (answer === null || answer === undefined) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	const meta = answer instanceof CrudPage ? answer.meta : view[STATE].page
@@ -219,14 +227,29 @@ export function pageAnswer(view: CrudView, exchange: Exchange, answer: unknown):
 	return new CustomReply(stripped(view, answer), { meta: { ...meta } }, false)
 }
 
-function setPageHeaders(view: CrudView, exchange: Exchange, { next, total, more }: PageMeta): void {
-	const link = next === null ? '' : nextLink(exchange.target(), exchange.queryText, next)
+function setPageHeaders(view: CrudView, exchange: Exchange, meta: PageMeta): void {
+	const { next, total, more } = meta
+	const { dialect } = view[FACTS].plan
+	// A page in a dialect's words can't be continued by a cursor.
+	const isLinked = next !== null && !(dialect !== undefined && hasPage(dialect, exchange.query()))
+	const link = isLinked ? nextLink(exchange.target(), exchange.queryText, next) : ''
 	if (link !== '' && link.length <= MAX_LINK_LENGTH) view.header('Link', link)
-	if (total !== undefined && more === undefined) view.header('X-Total-Count', String(total))
+	if (total === undefined || more !== undefined) return
+	view.header('X-Total-Count', String(total))
+	if (dialect === 'simple-rest') view.header('Content-Range', contentRange(meta, total))
+}
+
+/** With a dialect, an answer whose related lists are arrays, as there is no envelope. */
+function withoutMeta(view: CrudView, include: readonly Include[], answer: unknown): unknown {
+	if (view[FACTS].plan.dialect === undefined || !hasLists(include)) return answer
+	if (answer instanceof CrudPage) return answer.with(unwrapped(include, answer.value()))
+	if (answer instanceof CrudRecord) return answer.with(unwrapped(include, answer.value()))
+	return answer
 }
 
 /** One record, with its ETag. */
-export function recordAnswer(view: CrudView, answer: unknown): unknown {
+export function recordAnswer(view: CrudView, given: unknown): unknown {
+	const answer = withoutMeta(view, view[STATE].include, given)
 	if (answer === null || answer === undefined) return answer
 	if (answer instanceof CustomReply) return customAnswer(view, answer)
 	if (answer instanceof CrudRecord && answer.version !== undefined && hasEtag(view))

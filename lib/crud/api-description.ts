@@ -189,7 +189,7 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 				schema: { type: 'array', items: record },
 				isPage: true,
 				key: shownKey(facts),
-				headers: ['Link', 'X-Total-Count'],
+				headers: ['Link', 'X-Total-Count', ...(plan.dialect === 'simple-rest' ? ['Content-Range'] : [])],
 			}
 		case 'create':
 			return {

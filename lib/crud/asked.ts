@@ -6,7 +6,9 @@ import { attach, attachment } from '../base/attached.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition } from '../models/model.ts'
+import type { Fields } from '../request/body/form.ts'
 import { unknownName } from './bad-query.ts'
+import { translated } from './dialect.ts'
 import { allOf } from './filter-comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import type { CrudOperation } from './options.ts'
@@ -79,9 +81,19 @@ export function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	return params.query()
 }
 
-function parsedUrl(plan: CrudPlan, exchange: Exchange, more: readonly string[] = []): QueryParams {
+/** The parameters of the URL, in this library's own words. */
+function fieldsOf(plan: CrudPlan, exchange: Exchange): Fields {
+	return plan.dialect === undefined ? exchange.query() : translated(plan, exchange.query())
+}
+
+function parsedUrl(
+	plan: CrudPlan,
+	exchange: Exchange,
+	more: readonly string[] = [],
+	given = fieldsOf(plan, exchange),
+): QueryParams {
 	const params = new QueryParams(plan, [...plan.parameters, ...more])
-	params.addText(exchange.query())
+	params.addText(given)
 	return params
 }
 
@@ -107,9 +119,10 @@ function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]
 		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),
 	)
 	const parameters: readonly string[] = [...own, ...more]
-	for (const name of Object.keys(exchange.query().last)) {
+	const given = fieldsOf(plan, exchange)
+	for (const name of Object.keys(given.last)) {
 		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
-	return parsedUrl(plan, exchange, more).requested()
+	return parsedUrl(plan, exchange, more, given).requested()
 }

@@ -4,7 +4,7 @@ import { keyNames } from '../models/key.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
 import { GROUPS } from '../wire/list.ts'
 import type { CrudField, FieldMap } from './fields.ts'
-import type { CrudOperation } from './options.ts'
+import type { CrudDialect, CrudOperation } from './options.ts'
 import { whyUnstampable } from './stamps.ts'
 
 const RELATION_NAME = /^[A-Za-z_][\w-]*$/
@@ -127,4 +127,22 @@ export function allowed(
 	if (model.readOnly && write !== undefined)
 		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
 	return new Set(operations)
+}
+
+/** @throws TypeError for records and operations that the clients of a dialect can't use */
+export function checkDialect(
+	owner: string,
+	dialect: CrudDialect,
+	keys: readonly CrudField[],
+	visible: FieldMap,
+	allow: ReadonlySet<CrudOperation>,
+): void {
+	if (keys.length !== 1 || keys[0]?.name !== 'id' || !visible.has('id'))
+		throw new TypeError(
+			`${owner}: dialect: clients of ${dialect} know a record by its field id: make the key visible, and name it so by columns: { id: '…' }`,
+		)
+	if (allow.has('replace'))
+		throw new TypeError(
+			`${owner}: allow has replace, but with dialect ${dialect} PUT changes part of a record: allow update instead`,
+		)
 }

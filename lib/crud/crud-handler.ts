@@ -4,40 +4,36 @@
  * `reads.ts` directly, as the methods here do.
  */
 import { nearest } from '../base/options.ts'
+import type { MountFacts } from '../exchange/exchange.ts'
 import { RestHandler } from '../handler/handler.ts'
 import type { Guards } from '../handler/mount/declarations.ts'
-import { OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
+import { ERROR_BODY, OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 import { type CrudPage, type CrudRecord, ownAnswer } from './answers.ts'
 import { requestedList } from './asked.ts'
-import { auditOf } from './audit.ts'
 import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
-import { type CrudQuery, completeQuery, defaultQuery } from './list-query.ts'
+import { dialectError } from './dialect.ts'
+import { crudFacts } from './facts.ts'
+import { type CrudQuery, completeQuery } from './list-query.ts'
 import { createManyRecords } from './many/create.ts'
 import { removeManyRecords } from './many/remove.ts'
 import { updateManyRecords } from './many/update.ts'
 import { upsertRecords } from './many/upsert.ts'
-import { checkUpsert } from './many/upsert-option.ts'
 import type { CrudOptionsOf } from './named-options.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions } from './operations.ts'
 import { type CrudOperation, OPERATIONS } from './options.ts'
 import { type Overridable, refuseFields } from './override-fields.ts'
-import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import { listRecords, readRecord } from './reads.ts'
-import { type CrudId, checkNaming } from './record-id.ts'
+import type { CrudId } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
-import { resolvedRelations } from './relations/links.ts'
-import { NO_INCLUDE } from './relations/parse-include.ts'
-import { scopeOfDeleted } from './scope.ts'
-import { checkSession } from './session.ts'
 import { totalRecords, totalsActions } from './totals/action.ts'
 import { completeTotals, type TotalsRequest } from './totals/request.ts'
-import { beginState, type CrudFacts, FACTS, type RequestState, STATE, stateOf } from './view.ts'
+import { beginState, type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
 /** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
@@ -68,31 +64,22 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	readonly [FACTS]: CrudFacts
 	/** @internal */
 	readonly [STATE]: RequestState
+	/** @internal */
+	readonly [ERROR_BODY]: MountFacts['errorBody']
+	/** False with a `dialect`, whose clients expect no envelope. @default true */
+	override readonly wrap: boolean = true
 
 	/** @throws TypeError without `visible`, for unknown options and columns; RangeError for numbers out of range */
 	constructor(model: Model, options: CrudOptionsOf<T>) {
 		super()
-		const sessionBy = isOverridden(this, 'session') ? this : undefined
-		const plan = crudPlan(new.target.name || 'CrudHandler', model, options, resolvedRelations, sessionBy)
-		if (sessionBy !== undefined) checkSession(plan.owner, model)
-		const overridden = new Set(OPERATIONS.filter((name) => isOverridden(this, name)))
-		const isScoped = isOverridden(this, 'scope')
-		const isStripped = isOverridden(this, 'stripObject')
-		if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
-		checkUpsert(plan, isScoped, overridden)
-		checkNaming(plan, isScoped)
+		const facts = crudFacts(this, new.target.name || 'CrudHandler', model, options, (name) =>
+			isOverridden(this, name),
+		)
 		this.model = model
-		const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
-		this[FACTS] = {
-			...{ handler: this, plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, state },
-			...{ isNarrowed: isOverridden(this, 'fields'), narrowed: new Map() },
-			living: scopeOfDeleted(plan, false),
-			audit: auditOf(plan, options.audit),
-			defaultQuery: defaultQuery(plan),
-			paths: [],
-			isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
-		}
-		this[STATE] = state
+		if (facts.plan.dialect !== undefined) this.wrap = false
+		this[ERROR_BODY] = facts.plan.dialect === undefined ? undefined : dialectError
+		this[FACTS] = facts
+		this[STATE] = facts.state
 	}
 
 	// Each operation has two identical overloads: TypeScript erases the type parameters of overloaded methods when it compares

@@ -42,7 +42,7 @@ const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 export function defaultQuery(plan: CrudPlan): CrudQuery {
 	const order = orderOf(plan, [], new TermCounter(plan))
 	return Object.freeze({
-		...{ selection: plan.selections.all, where: undefined, order, limit: plan.limit, offset: 0 },
+		...{ selection: plan.selections.all, where: undefined, order, limit: plan.listLimit, offset: 0 },
 		...{ after: undefined, total: false, include: NO_INCLUDE, stamp: stampOf(order, undefined) },
 	})
 }
@@ -139,7 +139,7 @@ export class QueryParams {
 		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be at most 9007199254740991')
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
-		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.limit
+		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.listLimit
 		const { isDeleted = false, ...requested } = this.requested(Math.min(limit, plan.maxLimit))
 		const counted = countOf('count', settings.get('count'))
 		return {

@@ -19,7 +19,7 @@ import { changeWithin, createWithin, removeWithin, restoreWithin } from './chang
 import { createMany, isMany } from './many/create.ts'
 import { createNested, Nested } from './many/nested.ts'
 import { removeMany } from './many/remove.ts'
-import { updateMany } from './many/update.ts'
+import { updateMany, versionIn } from './many/update.ts'
 import { upsert } from './many/upsert.ts'
 import { updateOf } from './many/upsert-option.ts'
 import type { CrudOperation } from './options.ts'
@@ -32,6 +32,8 @@ import { resolveScope } from './resolve-scope.ts'
 import type { Scope } from './scope.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
+
+const CHANGING: readonly RouteMethod[] = ['PATCH', 'POST']
 
 /**
  * The actions for the operations in `allow`.
@@ -79,7 +81,9 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		},
 		action('read', ['GET'], 1, read),
 		{
-			...action('update', ['PATCH', 'POST'], 1, (view, id) => change(view, id, 'update', bodies)),
+			...action('update', plan.dialect === undefined ? CHANGING : [...CHANGING, 'PUT'], 1, (view, id) =>
+				change(view, id, 'update', bodies),
+			),
 			acceptPatch,
 		},
 		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
@@ -99,9 +103,11 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 export async function list(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'list')
 	const query = queryOf(view, exchange)
-	if (!view[FACTS].overridden.has('list')) return pageAnswer(view, exchange, await listRecords(view, query))
+	if (!view[FACTS].overridden.has('list'))
+		return pageAnswer(view, exchange, await listRecords(view, query), query.include)
 	beginState(view, { selection: query.selection, include: NO_INCLUDE })
-	return pageAnswer(view, exchange, await translateModelErrors(view, 'list', () => view.list(query)))
+	const answer = await translateModelErrors(view, 'list', () => view.list(query))
+	return pageAnswer(view, exchange, answer, query.include)
 }
 
 function read(view: CrudView, segment: unknown): unknown {
@@ -196,7 +202,9 @@ async function change(
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, operation)
 	const values = await bodies.read(bodyOf(exchange, plan, operation, scope, modelId(view, id, scope)))
-	state.version = await requiredVersion(view, id, exchange.headers, scope)
+	state.version =
+		(await requiredVersion(view, id, exchange.headers, scope)) ??
+		(plan.dialect === undefined ? undefined : versionIn(plan, exchange.body.fields()))
 	// An override may pass other values to `super`, so `super` checks them again.
 	const answer = await (overridden.has(operation)
 		? translateModelErrors(view, operation, () => view[operation](id, values))

@@ -24,6 +24,9 @@ export const OPERATIONS: readonly CrudOperation[] = [
 	...(['createMany', 'updateMany', 'removeMany', 'upsert'] as const),
 ]
 
+/** Whose requests a handler also serves: see `dialect.ts`. */
+export type CrudDialect = 'simple-rest' | 'json-server'
+
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
 export interface CrudRules {
 	readonly [field: string]: readonly Rule[] | StandardSchemaV1
@@ -67,6 +70,13 @@ export interface CrudOptions {
 	readonly rules?: CrudRules
 	/** Other names for clients: `{ createdAt: 'created_at' }`, or `'camelCase'` for all. @default the model's names */
 	readonly columns?: Columns
+	/**
+	 * Also serves the requests of data providers made for other servers: `'simple-rest'` those of ra-data-simple-rest,
+	 * `'json-server'` those of ra-data-json-server and @refinedev/simple-rest. Answers have no envelope then, PUT changes
+	 * the fields it is given (the operation `update`), and a list without a page has up to `maxLimit` records. Records must
+	 * have their key as `id`. See docs/dialects.md. @default none
+	 */
+	readonly dialect?: CrudDialect
 	/** Number of records in a page if the client gives no `limit`. @default 25 */
 	readonly limit?: number
 	/** Maximum number of records in a page; a client that asks for more gets this many. @default 100 */

@@ -112,13 +112,13 @@ function pathsOf(relations: readonly Relation[], depth: number): string[] {
 	return paths
 }
 
-function pageParameters({ limit, maxLimit }: CrudPlan): ParameterShape[] {
+function pageParameters({ listLimit, maxLimit }: CrudPlan): ParameterShape[] {
 	const role = 'page'
 	const max = Number.MAX_SAFE_INTEGER
 	return [
 		parameter(
 			'limit',
-			{ type: 'integer', minimum: 0, default: limit },
+			{ type: 'integer', minimum: 0, default: listLimit },
 			`Maximum number of records in the page, capped at ${maxLimit}; 0 only counts`,
 			{ role },
 		),

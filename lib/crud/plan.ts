@@ -8,6 +8,7 @@ import type { Condition, Field, Link, Model } from '../models/model.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import {
 	allowed,
+	checkDialect,
 	checkRelationNames,
 	filtered,
 	isOrdered,
@@ -28,7 +29,7 @@ import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch'
 
 export interface CrudPlan
-	extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'totals' | 'upsertOn'> {
+	extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'dialect' | 'totals' | 'upsertOn'> {
 	/** Class name of the handler, for messages to programmers. */
 	readonly owner: string
 	readonly model: Model
@@ -60,6 +61,8 @@ export interface CrudPlan
 	readonly selections: Selections
 	/** By their names for clients. The handlers that they lead to may be created later: read only after the mount. */
 	readonly relations: Relations
+	/** Number of records in a list's page if the client gives no `limit`. */
+	readonly listLimit: number
 	/** Maximum number of relations one behind the other in a query. */
 	readonly includeDepth: number
 	/** The parameters of a list that aren't conditions. */
@@ -112,7 +115,8 @@ export function crudPlan(
 	checkModel(owner, model)
 	checkVisible(owner, model, options)
 	const given = optionsOf(owner, options, READERS)
-	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals } = given
+	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect } =
+		given
 	const fields = crudFields(owner, model, given.columns)
 	const named = (option: string, names: readonly string[]) => pick(owner, model, option, names, fields)
 	const visible = given.visible === 'all' ? fields : named('visible', given.visible)
@@ -165,6 +169,7 @@ export function crudPlan(
 		throw new TypeError(
 			`${owner}: relations.restore: POST /<id>/restore restores a record: give it another name`,
 		)
+	if (dialect !== undefined) checkDialect(owner, dialect, keys, visible, allow)
 	checkRelationNames(owner, given.relations, fields)
 	let relations: Relations | undefined
 	return {
@@ -183,7 +188,8 @@ export function crudPlan(
 		),
 		...{ owner, model, sessionBy, fields, visible, sortable, searchable, updatable, version, keys, touch },
 		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
-		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals },
+		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect },
+		listLimit: dialect === undefined ? limit : maxLimit,
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
 		// Without a default, clients must give the key, so it is always creatable.

@@ -49,6 +49,7 @@ export const READERS = {
 	allow: or(operations, ['list', 'read']),
 	rules: (_where, rules) => rules,
 	columns: optional(columns),
+	dialect: optional(oneOf('simple-rest', 'json-server')),
 	limit: or(wholeNumber({ from: 1 }), 25),
 	maxLimit: or(wholeNumber({ from: 1 }), 100),
 	maxPageBytes: or(wholeNumber({ from: 1, to: MAX_PAGE_BYTES }), 8_388_608),

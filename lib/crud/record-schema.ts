@@ -48,7 +48,7 @@ export function recordSchema(plan: CrudPlan): JsonSchema {
 		return {
 			...{ [RECURSIVE]: true, title, type: 'object', required },
 			get properties() {
-				const related = relations.map((one): [string, JsonSchema] => [one.name, relatedSchema(one)])
+				const related = relations.map((one): [string, JsonSchema] => [one.name, relatedSchema(plan, one)])
 				return Object.fromEntries([...fieldSchemas(plan), ...related])
 			},
 		}
@@ -65,9 +65,10 @@ function fieldSchemas({ visible, creatable, updatable }: CrudPlan): [string, Jso
 }
 
 /** Related records within a record: never required, because they are only there if they are included. */
-function relatedSchema({ link, to, isStripped }: Relation): JsonSchema {
+function relatedSchema({ dialect }: CrudPlan, { link, to, isStripped }: Relation): JsonSchema {
 	const record = isStripped ? {} : recordSchema(to)
 	if (!link.isMany) return isStripped ? {} : { oneOf: [record, { type: 'null' }] }
+	if (dialect !== undefined) return { type: 'array', items: record }
 	return {
 		type: 'object',
 		properties: { data: { type: 'array', items: record }, meta: RELATED_META },

@@ -119,6 +119,7 @@ export class BodyReader {
 			const field = writable.get(name)
 			if (field !== undefined && !scope.fixed.has(field.field.name)) continue
 			// The same message for hidden and unknown fields, so that clients can't find out which names exist.
+			if (plan.dialect !== undefined && plan.relations.has(name)) continue
 			if (!visible.has(name)) {
 				problems.push({
 					field: truncatedName(name),

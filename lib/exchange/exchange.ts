@@ -64,6 +64,8 @@ export interface MountFacts {
 	readonly name: string
 	/** Whether answers get the envelope. */
 	readonly wrap: boolean
+	/** Changes the bodies of errors, except problem details; `undefined` if they stay as they are. */
+	readonly errorBody: ((body: object, error: RestError) => object) | undefined
 	/** Whether its requests log nothing. */
 	readonly silent: boolean
 	readonly authenticator: Authenticator | undefined

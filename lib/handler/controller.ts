@@ -10,6 +10,7 @@ import { compileHandler } from './mount/compile.ts'
 import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declarations.ts'
 import { deprecationOf } from './mount/deprecated.ts'
+import { ERROR_BODY } from './mount/methods.ts'
 import { droppedStar, type NearMiss, nearMissText } from './mount/warnings.ts'
 import { becomeView, onePerRequest, viewConstructor } from './view.ts'
 
@@ -96,6 +97,7 @@ export class Controller implements HandlerController {
 			table,
 			routes,
 			wrap: instance.wrap,
+			errorBody: ERROR_BODY in instance ? (instance[ERROR_BODY] as Mount['errorBody']) : undefined,
 			silent: instance.suppressOutput,
 			authenticator: guards.authenticator,
 			acl: guards.acl,

@@ -231,6 +231,7 @@ type DescribedHeader = { readonly description: string; readonly schema: JsonSche
 /** Descriptions of response headers. */
 const HEADERS: Readonly<Record<string, DescribedHeader>> = {
 	Allow: text('The methods that the path allows'),
+	'Content-Range': text('Where the page is, and how many records match: `items 0-24/319`'),
 	ETag: text('The version of the record, for If-Match and If-None-Match'),
 	Link: text('The next page, as `rel="next"` (RFC 8288); absent on the last one'),
 	Location: text('The path of the new record'),

@@ -108,9 +108,10 @@ function errorBody(exchange: Exchange, error: RestError, isProblem: boolean): ob
 	}
 	if (isProblem)
 		return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, ...rest }
-	return exchange.mount?.wrap === false
-		? { error: message, ...rest }
-		: { success: false, error: message, ...rest }
+	const { mount } = exchange
+	const body =
+		mount?.wrap === false ? { error: message, ...rest } : { success: false, error: message, ...rest }
+	return mount?.errorBody?.(body, error) ?? body
 }
 
 const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [

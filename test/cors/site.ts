@@ -15,7 +15,7 @@ export const OTHER = 'https://other.example.com'
 export const EVIL = 'https://evil.example'
 export const CORS: CorsOptions = { origins: [APP, OTHER] }
 export const EXPOSED =
-	'Accept-Signature, Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Total-Count'
+	'Accept-Signature, Allow, Content-Range, Deprecation, ETag, Idempotent-Replayed, Link, Location, RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Total-Count'
 
 export class Api extends RestHandler {
 	readonly calls: string[] = []

@@ -17,6 +17,7 @@ function mount(...path: string[]): Mount {
 		routes: new RouteTable(),
 		table: new LookupTable(),
 		wrap: true,
+		errorBody: undefined,
 		silent: false,
 		authenticator: undefined,
 		acl: undefined,

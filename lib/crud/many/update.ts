@@ -92,8 +92,8 @@ function isRounded(value: unknown): boolean {
 	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
 }
 
-/** @throws RestError `invalid` for what isn't a whole number */
-function versionIn({ version, visible }: CrudPlan, record: Given): string | undefined {
+/** The version in a record. @throws RestError `invalid` for what isn't a whole number */
+export function versionIn({ version, visible }: CrudPlan, record: Given): string | undefined {
 	const given = version === undefined || !visible.has(version.name) ? undefined : record[version.name]
 	if (given === undefined || version === undefined) return undefined
 	const text = typeof given === 'number' || typeof given === 'string' ? String(given) : ''

@@ -134,6 +134,9 @@ interface HasOwnActions {
 /** The method that wraps calls of a handler's methods, and can change what they return or throw. */
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
+/** What changes the bodies of a handler's errors: see `MountFacts`. */
+export const ERROR_BODY: unique symbol = Symbol('verbena.errorBody')
+
 interface WrapsMethods {
 	[OWN_ANSWERS](view: object, run: () => unknown): unknown
 }

@@ -1,0 +1,47 @@
+/** `CrudFacts`: what is known of a `CrudHandler` when it is constructed; requests only read it. */
+import type { Model } from '../models/model.ts'
+import { auditOf } from './audit.ts'
+import { defaultQuery } from './list-query.ts'
+import { checkUpsert } from './many/upsert-option.ts'
+import { type CrudOptions, OPERATIONS } from './options.ts'
+import type { Overridable } from './override-fields.ts'
+import { crudPlan, refuseImpossibleCreate } from './plan.ts'
+import { checkNaming } from './record-id.ts'
+import { resolvedRelations } from './relations/links.ts'
+import { NO_INCLUDE } from './relations/parse-include.ts'
+import { scopeOfDeleted } from './scope.ts'
+import { checkSession } from './session.ts'
+import { type CrudFacts, stateOf } from './view.ts'
+
+/**
+ * @param owner the class's name
+ * @param isOverridden whether the class overrides a method of `CrudHandler`
+ * @throws TypeError as the constructor of `CrudHandler`
+ */
+export function crudFacts(
+	handler: object,
+	owner: string,
+	model: Model,
+	options: CrudOptions,
+	isOverridden: (name: Overridable) => boolean,
+): CrudFacts {
+	const sessionBy = isOverridden('session') ? handler : undefined
+	const plan = crudPlan(owner, model, options, resolvedRelations, sessionBy)
+	if (sessionBy !== undefined) checkSession(plan.owner, model)
+	const overridden = new Set(OPERATIONS.filter(isOverridden))
+	const isScoped = isOverridden('scope')
+	const isStripped = isOverridden('stripObject')
+	if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)
+	checkUpsert(plan, isScoped, overridden)
+	checkNaming(plan, isScoped)
+	const state = Object.freeze(stateOf({ selection: plan.selections.all, include: NO_INCLUDE }))
+	return {
+		...{ handler, plan, isScoped, isStripped, overridden, rules: options.rules ?? {}, state },
+		...{ isNarrowed: isOverridden('fields'), narrowed: new Map() },
+		living: scopeOfDeleted(plan, false),
+		audit: auditOf(plan, options.audit),
+		defaultQuery: defaultQuery(plan),
+		paths: [],
+		isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
+	}
+}
