@@ -2,24 +2,17 @@
  * The example blog is started as a user starts it, on SQLite, and restarted; the same on its other databases, bundled
  * into one file.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import mysql from 'mysql2/promise'
-import pg from 'pg'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { bundled } from '../helpers/bundled.ts'
 import { curl } from '../helpers/curl.ts'
 import { describe } from '../helpers/describe.ts'
-import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
-import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { freePorts, ROOT, type Running, run, start, typescript, untilPrinted } from '../helpers/program.ts'
 import { assertPrints } from '../helpers/session.ts'
+import { type Place, places, sqlitePlace } from './places.ts'
 
 const FILE = 'examples/blog/main.ts'
 const BUNDLED = await bundled(`${ROOT}/${FILE}`)
-/** For as long as the test runs. */
-const NAME = `verbena_blog_${process.pid}`
 
 /** A blog that is running. */
 interface Blog {
@@ -52,55 +45,6 @@ async function end(blog: Blog | undefined, signal: NodeJS.Signals): Promise<numb
 	return blog?.running.ended
 }
 
-/** An empty database. */
-interface Place {
-	readonly name: string
-	readonly url: string
-	/** How the blog calls it. */
-	readonly said: string
-	drop(): Promise<void>
-}
-
-function sqlitePlace(): Place {
-	const folder = mkdtempSync(join(tmpdir(), 'verbena-blog-'))
-	const file = `${folder}/my blog.db`
-	const drop = async () => rmSync(folder, { recursive: true, force: true })
-	return { name: 'SQLite', url: `sqlite:${encodeURI(file)}`, said: `SQLite, ${file}`, drop }
-}
-
-async function postgresPlace(): Promise<Place> {
-	const { host, port, user, password = '' } = { password: undefined, ...SERVER }
-	const client = new pg.Client(SERVER)
-	await client.connect()
-	await client.query(`drop database if exists ${NAME}`)
-	await client.query(`create database ${NAME}`)
-	return {
-		name: 'PostgreSQL',
-		url: `postgres://${user}:${password}@${host}:${port}/${NAME}`,
-		said: `PostgreSQL at ${host}:${port}/${NAME}`,
-		async drop() {
-			await client.query(`drop database ${NAME} with (force)`)
-			await client.end()
-		},
-	}
-}
-
-async function mariadbPlace(): Promise<Place> {
-	const { host, port, user, password } = MARIADB
-	const connection = await mysql.createConnection(MARIADB)
-	await connection.query(`drop database if exists ${NAME}`)
-	await connection.query(`create database ${NAME}`)
-	return {
-		name: 'MariaDB',
-		url: `mysql://${user}:${password}@${host}:${port}/${NAME}`,
-		said: `MariaDB or MySQL at ${host}:${port}/${NAME}`,
-		async drop() {
-			await connection.query(`drop database ${NAME}`)
-			await connection.end()
-		},
-	}
-}
-
 const NEW = 'topic=herbs -d title=Thyme -d body=Dry.'
 const CREATED = `
 HTTP/1.1 201 Created
@@ -116,11 +60,7 @@ Location: /blog/api/comments/252
 …
 {"success":true,"data":{"id":252,"articleId":235,"name":"sam","text":"Great","written":"…Z"}}`
 
-const makers: [string, () => Place | Promise<Place>][] = [['SQLite', sqlitePlace]]
-if ((await driversHere()).includes('pg')) makers.push(['PostgreSQL', postgresPlace])
-if (await mariadbIsHere()) makers.push(['MariaDB', mariadbPlace])
-
-for (const [name, make] of makers) {
+for (const [name, make] of await places()) {
 	describe(`examples/blog on ${name}`, (test) => {
 		let place: Place
 		let blog: Blog
