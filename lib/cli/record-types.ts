@@ -8,20 +8,57 @@ const TYPES: Readonly<Record<FieldType, string>> = {
 	...{ timestamp: 'string', bytes: 'string', other: 'string' },
 }
 
+/** A table, and the tables that its relations lead to. */
+export interface RelatedTable {
+	readonly name: string
+	readonly model: Model
+	readonly related: readonly { readonly name: string; readonly table: string; readonly isMany: boolean }[]
+}
+
 /**
- * A module with an interface `Db`: `new CrudHandler<Db['article']>(…)`, `new CrudClient<Db['article']>(…)`.
+ * A module with the interfaces `Db` and `Related`: `new CrudHandler<Db['article']>(…)`,
+ * `new CrudClient<Db['article'], Related['article']>(…)`.
  *
  * @param place what they are the tables of, for people
  */
-export function recordTypes(models: ReadonlyMap<string, Model>, place: string): string {
-	const tables = [...models].map(([name, { fields }]) => {
-		const lines = fields.map((field) => `\t\t${propertyName(field.name)}: ${typeOf(field)}\n`)
-		return `\t${propertyName(name)}: {\n${lines.join('')}\t}\n`
-	})
-	return `/** Records of ${place.replaceAll('*/', '* /')}, as the API shows them. Written by \`verbena types\`. */
+export function recordTypes(tables: readonly RelatedTable[], place: string): string {
+	const records = tables.map(({ name, model: { fields } }) =>
+		membered(
+			name,
+			fields.map((field) => [field.name, typeOf(field)]),
+		),
+	)
+	const db = `/** Records of ${place.replaceAll('*/', '* /')}, as the API shows them. Written by \`verbena types\`. */
 export interface Db {
-${tables.join('')}}
+${records.join('')}}
 `
+	const withRelations = tables.filter(({ related }) => related.length > 0)
+	if (withRelations.length === 0) return db
+	const relations = withRelations.map(({ name, related }) =>
+		membered(
+			name,
+			related.map((one) => {
+				const [record, relations] = ['Db', 'Related'].map((of) => `${of}[${quoted(one.table)}]`)
+				const isRelated = withRelations.some((other) => other.name === one.table)
+				const both = isRelated ? `${record}, ${relations}` : `${record}`
+				return [one.name, `${one.isMany ? 'Many' : 'One'}<${both}>`]
+			}),
+		),
+	)
+	const used = ['Many', 'One'].filter((one) => relations.some((text) => text.includes(`: ${one}<`)))
+	return `import type { ${used.join(', ')} } from 'verbena/client/crud'
+
+${db}
+/** Their relations, for a client. */
+export interface Related {
+${relations.join('')}}
+`
+}
+
+/** A member of an interface, an object with these members. */
+function membered(name: string, members: readonly (readonly [name: string, type: string])[]): string {
+	const lines = members.map(([member, type]) => `\t\t${propertyName(member)}: ${type}\n`)
+	return `\t${propertyName(name)}: {\n${lines.join('')}\t}\n`
 }
 
 /** A property's name as source: quoted unless it is an identifier. */

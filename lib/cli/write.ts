@@ -1,8 +1,10 @@
 /** What `verbena types` and `verbena eject` write to standard output. */
 import { escaped } from '../base/error-text.ts'
+import { FACTS } from '../crud/view.ts'
 import type { Command } from './arguments.ts'
 import { ejected } from './eject.ts'
-import { recordTypes } from './record-types.ts'
+import { handlersOf, type TablePlan } from './handlers.ts'
+import { type RelatedTable, recordTypes } from './record-types.ts'
 import type { Source } from './source.ts'
 import { openTables, plansIn } from './tables.ts'
 
@@ -21,8 +23,21 @@ export async function written(
 		const { plans, refused } = await plansIn(await openTables(command, source, tell), command, source)
 		for (const reason of refused) tell(escaped(`left out: ${reason}`))
 		if (command.action === 'eject') return ejected(plans, source)
-		return recordTypes(new Map(plans.map(({ name, model }) => [name, model])), source.place)
+		return recordTypes(tablesOf(plans), source.place)
 	} finally {
 		await source.close()
 	}
+}
+
+/** Tables with their relations, as their handlers have them. */
+function tablesOf(plans: readonly TablePlan[]): RelatedTable[] {
+	const handlers = handlersOf(plans)
+	const nameOf = new Map(plans.map(({ name, path }) => [handlers[path]?.model, name]))
+	return plans.map(({ name, path, model }) => {
+		const relations = [...(handlers[path]?.[FACTS].plan.relations.values() ?? [])]
+		const related = relations.map(({ name, to, link }) => ({
+			...{ name, table: nameOf.get(to.model) ?? name, isMany: link.isMany },
+		}))
+		return { name, model, related }
+	})
 }

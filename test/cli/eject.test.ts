@@ -109,6 +109,19 @@ describe('programs that verbena ejects', (test) => {
 		for (const [name, file] of Object.entries({ ...sources, ...others }))
 			text = text.replace(`from '${name}'`, `from '${ROOT}/lib/${file}.ts'`)
 		writeFileSync(`${folder}/api.ts`, text)
+		const types = await written(command('types'), await sourceOf(command('types'), folder), () => {})
+		const client = `${ROOT}/lib/client/crud.ts`
+		writeFileSync(`${folder}/db.ts`, types.replace("'verbena/client/crud'", `'${client}'`))
+		writeFileSync(
+			`${folder}/page.ts`,
+			`import { CrudClient } from '${client}'
+import type { Db, Related } from './db.ts'
+const articles = new CrudClient<Db['article'], Related['article']>('article', '/')
+const { data } = await articles.list({ fields: ['title', 'author.name'], include: ['tag.article'] })
+for (const { title, author, tag } of data)
+	console.log(title.length, author?.name, tag.data[0]?.article.meta.limit)
+`,
+		)
 		const [port = 0] = await freePorts(1)
 		const running = start({ args: typescript(`${folder}/api.ts`), cwd: folder, env: { PORT: String(port) } })
 		await untilPrinted(running, `http://127.0.0.1:${port}`)

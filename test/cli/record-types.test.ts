@@ -18,7 +18,7 @@ describe('types of records', (test) => {
 			key: 'id',
 		})
 		assert.is(
-			recordTypes(new Map([['all', model]]), 'a test */'),
+			recordTypes([{ name: 'all', model, related: [] }], 'a test */'),
 			`/** Records of a test * /, as the API shows them. Written by \`verbena types\`. */
 export interface Db {
 	all: {
@@ -50,9 +50,29 @@ export interface Db {
 	})
 
 	test('hold for no table and odd names of tables', () => {
-		assert.match(recordTypes(new Map(), 'x'), /export interface Db \{\n\}\n$/)
+		assert.match(recordTypes([], 'x'), /export interface Db \{\n\}\n$/)
 		const model = new MemoryModel('a', { fields: {}, key: [] })
-		assert.match(recordTypes(new Map([['a b', model]]), 'x'), /\n\t'a b': \{\n\t\}\n/)
+		assert.match(recordTypes([{ name: 'a b', model, related: [] }], 'x'), /\n\t'a b': \{\n\t\}\n/)
+	})
+
+	test('have relations, those to many as a client has them', () => {
+		const model = new MemoryModel('a', { fields: {}, key: [] })
+		const related = [
+			{ name: 'author', table: 'authors', isMany: false },
+			{ name: 'seen-by', table: 'a b', isMany: true },
+		]
+		const text = recordTypes([{ name: 'a b', model, related }], 'x')
+		assert.match(text, /^import type \{ Many, One \} from 'verbena\/client\/crud'\n/)
+		assert.ok(
+			text.endsWith(`
+export interface Related {
+	'a b': {
+		author: One<Db['authors']>
+		'seen-by': Many<Db['a b'], Related['a b']>
+	}
+}
+`),
+		)
 	})
 
 	test('have texts that are read as they are', async () => {
