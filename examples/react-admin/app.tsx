@@ -10,7 +10,6 @@ import {
 	DateField,
 	DateInput,
 	Edit,
-	HttpError,
 	Labeled,
 	List,
 	Pagination,
@@ -26,6 +25,7 @@ import {
 	SingleFieldList,
 	TextField,
 	TextInput,
+	useDataProvider,
 	useGetList,
 	useGetManyReference,
 	useNotify,
@@ -33,13 +33,11 @@ import {
 	useRefresh,
 } from 'react-admin'
 import { createRoot } from 'react-dom/client'
-import { CrudClient, type Many } from '../../lib/client/index.ts' // you write 'verbena/client'
+import { dataProvider, type DataProvider as Provider } from '../../lib/providers/react-admin.ts' // you write 'verbena/react-admin'
 import { AccessibleLayout, darkTheme, lightTheme } from './accessible.tsx'
-import { dataProvider } from './data-provider.ts'
 
-// The annotation is the proof that our provider is what this react-admin asks for.
+// The annotation is the proof that the provider is what this react-admin asks for.
 const provider: DataProvider = dataProvider('/api', {
-	HttpError,
 	version: 'version',
 	relations: { articles: { author: 'authors', tags: 'tags' } },
 })
@@ -106,17 +104,15 @@ const ArticleShow = () => (
 	</Show>
 )
 
-// react-admin has no method that ties two records: the client does it, at once, apart from the form.
-const client = new CrudClient<object, { tags: Many<{ id: number }> }>('articles', '/api')
-
+// react-admin has no method that ties two records: one of the provider does it, at once, apart from the form.
 const TagTies = () => {
 	const { id = 0 } = useRecordContext() ?? {}
 	const { data: all = [] } = useGetList('tags', { sort: BY_NAME })
 	const { data: own = [] } = useGetManyReference('tags', { target: 'articles/tags', id })
 	const [notify, refresh] = [useNotify(), useRefresh()]
-	const tags = client.related(id, 'tags')
+	const { tie, untie } = useDataProvider<Provider & DataProvider>()
 	const change = (tag: number, isTied: boolean) =>
-		(isTied ? tags.tie(tag) : tags.untie(tag)).then(refresh, ({ message }: Error) =>
+		(isTied ? tie : untie)('articles/tags', { id, ids: [tag] }).then(refresh, ({ message }: Error) =>
 			notify(message, { type: 'error' }),
 		)
 	return (

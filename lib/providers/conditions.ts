@@ -1,10 +1,5 @@
-/** From react-admin's filters to the conditions of a list, for `data-provider.ts`. */
-
-/** Conditions as `CrudClient` takes them: `where` by field, and in `filter` what only that can say. */
-export interface Conditions {
-	readonly where: Readonly<Record<string, unknown>>
-	readonly filter?: Readonly<Record<string, unknown>>
-}
+/** From react-admin's filters to the conditions of a list, for `react-admin.ts`; and conditions on related records. */
+import type { Conditions } from './resources.ts'
 
 const NAMES = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'between', 'null'].concat(
 	['eq', 'contains', 'startsWith', 'endsWith'].flatMap((name) => [name, `i${name}`]),
@@ -16,12 +11,17 @@ const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'coun
 
 /**
  * Inputs name an operator, or a field of a related record, behind a dot, which react-admin makes an object of. Operators
- * may also stand behind an underscore, as other servers have it. What is empty is no condition.
+ * may also stand behind an underscore, as other servers have it. What is empty is no condition, and `q` is the search.
  *
  *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, author: { name: 'Ada' }, note: '' }
  *     { status: 'draft', created: { gte: '2026-01-01' }, views: { lt: 9 }, 'author.name': 'Ada' }
  */
-export function conditionsOf(filter: Readonly<Record<string, unknown>>): Conditions {
+export function conditionsOf({ q, ...others }: Readonly<Record<string, unknown>>): Conditions {
+	if (typeof q !== 'string') return comparisonsOf(q === undefined ? others : { q, ...others })
+	return { ...comparisonsOf(others), search: q === '' ? undefined : q }
+}
+
+function comparisonsOf(filter: Readonly<Record<string, unknown>>): Conditions {
 	const where: Record<string, unknown> = {}
 	const others: Record<string, unknown>[] = []
 	for (const [name, match] of matchesOf(filter, '')) {
@@ -31,7 +31,7 @@ export function conditionsOf(filter: Readonly<Record<string, unknown>>): Conditi
 		const isJson = hasOnly(match, QUANTIFIERS) || (match === null && !name.includes('.'))
 		// Two conditions with the same operator must both hold.
 		if (isJson || Object.keys(operators).some((operator) => Object.hasOwn(known, operator)))
-			others.push(nested(name, isJson ? match : operators))
+			others.push(conditionAt(name, isJson ? match : operators))
 		else where[name] = Object.keys(known).length === 0 ? match : { ...known, ...operators }
 	}
 	const [first, ...more] = others
@@ -58,10 +58,11 @@ function operatorsOf(match: unknown): object {
 	return Array.isArray(match) ? { in: match } : { eq: match }
 }
 
-/** `{ author: { name: match } }` of `author.name`. */
-function nested(name: string, match: unknown): Record<string, unknown> {
+/** `{ author: { name: match } }` of `author.name`; that it is not so, of the related record: `{ author: { not: { name: match } } }`. */
+export function conditionAt(name: string, match: unknown, isNegated = false): Record<string, unknown> {
 	const [first = name, ...rest] = name.split('.')
-	return { [first]: rest.length === 0 ? match : nested(rest.join('.'), match) }
+	if (rest.length > 0) return { [first]: conditionAt(rest.join('.'), match, isNegated) }
+	return isNegated ? { not: { [first]: match } } : { [first]: match }
 }
 
 function hasOnly(match: unknown, names: ReadonlySet<string>): match is object {

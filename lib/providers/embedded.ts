@@ -1,6 +1,6 @@
 /**
- * Related records, for `data-provider.ts`: what a call includes, and the answer as react-admin's components read it, with
- * arrays for lists within a record, and an `id` in every record.
+ * Related records, for `resources.ts`: what a call includes, and the answer as components read it, with arrays for lists
+ * within a record, and an `id` in every record.
  */
 
 /** The names of a record's relations, with what their records have in turn. */
@@ -8,25 +8,25 @@ interface Tree {
 	readonly [name: string]: Tree
 }
 
-/** What components ask for, as `meta`. */
+/** What a call returns besides the record's own fields. */
 export interface Embedding {
 	/**
 	 * The fields to send, also of related records: `author.name`. `id`, or all fields of the key, must be among them.
 	 * @default all that are visible
 	 */
-	readonly fields?: readonly string[]
+	readonly fields?: readonly string[] | undefined
 	/**
 	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
 	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
 	 * `_meta.comments`. @default none
 	 */
-	readonly embed?: readonly string[] | Readonly<Record<string, unknown>>
-	/** The relations whose records go to react-admin's cache, where `<ReferenceField>` finds them: `['author']`. @default none */
-	readonly prefetch?: readonly string[]
+	readonly embed?: readonly string[] | Readonly<Record<string, unknown>> | undefined
+	/** The relations whose records are returned apart, by resource: `['author']`. @default none */
+	readonly prefetch?: readonly string[] | undefined
 }
 
-/** What answers don't say about the server's resources: see `Options` of `data-provider.ts`. */
-export interface Resources {
+/** What answers don't say about the server's resources: see `ProviderOptions`. */
+export interface Declared {
 	readonly keys: Readonly<Record<string, readonly string[]>>
 	readonly relations: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
@@ -54,15 +54,15 @@ export function shaped(
 	answer: { readonly data: unknown },
 	resource: string,
 	asked: Embedding,
-	resources: Resources,
+	declared: Declared,
 ): object {
 	const { prefetch = [] } = asked
 	const tree = treeOf(asked)
-	const record = (value: unknown) => shapedRecord(value, tree, resource, resources)
+	const record = (value: unknown) => shapedRecord(value, tree, resource, declared)
 	const data = isList(answer.data) ? answer.data.map(record) : record(answer.data)
 	if (prefetch.length === 0) return { ...answer, data }
 	const apart = { ...answer, data: isList(data) ? data.map(without(asked)) : without(asked)(data) }
-	return { ...apart, meta: { prefetched: prefetched([data].flat(), prefetch, resource, resources) } }
+	return { ...apart, meta: { prefetched: prefetched([data].flat(), prefetch, resource, declared) } }
 }
 
 function treeOf({ fields = [], embed = [], prefetch = [] }: Embedding): Tree {
@@ -89,20 +89,15 @@ function branches(paths: readonly (readonly string[])[]): Tree {
 	return Object.fromEntries([...below].map(([name, rest]) => [name, branches(rest)]))
 }
 
-function shapedRecord(
-	value: unknown,
-	tree: Tree,
-	resource: string | undefined,
-	resources: Resources,
-): unknown {
+function shapedRecord(value: unknown, tree: Tree, resource: string | undefined, declared: Declared): unknown {
 	if (!isRecord(value)) return value
-	const key = ownOf(resources.keys, resource)
+	const key = ownOf(declared.keys, resource)
 	const related: Record<string, unknown> = key === undefined ? {} : { id: idOf(value, key) }
 	const lists: Record<string, unknown> = {}
 	for (const [name, inner] of Object.entries(tree)) {
 		const found = value[name]
-		const target = relatedResource(resource, name, resources)
-		const record = (one: unknown) => shapedRecord(one, inner, target, resources)
+		const target = relatedResource(resource, name, declared)
+		const record = (one: unknown) => shapedRecord(one, inner, target, declared)
 		if (isPage(found)) {
 			related[name] = found.data.map(record)
 			lists[name] = found.meta
@@ -121,11 +116,11 @@ function prefetched(
 	records: readonly unknown[],
 	names: readonly string[],
 	resource: string,
-	resources: Resources,
+	declared: Declared,
 ) {
 	const all: Record<string, AnyRecord[]> = {}
 	for (const name of names) {
-		const target = relatedResource(resource, name, resources)
+		const target = relatedResource(resource, name, declared)
 		if (target === undefined)
 			throw new TypeError(
 				`prefetch names ${name}, whose resource isn't known: give the data provider the option relations, { ${resource}: { ${name}: … } }`,
@@ -154,7 +149,7 @@ function without({ embed = [], fields = [], prefetch = [] }: Embedding): (record
 export function relatedResource(
 	resource: string | undefined,
 	name: string,
-	{ relations }: Resources,
+	{ relations }: Declared,
 ): string | undefined {
 	return ownOf(ownOf(relations, resource) ?? {}, name)
 }

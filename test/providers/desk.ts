@@ -1,20 +1,8 @@
-/** The data provider of `examples/react-admin` against a server, with all that it asks; for tests that call it. */
+/** The data provider for react-admin against a server, with all that it asks; for tests that call it. */
 import { blogHandlers } from '../../examples/react-admin/blog.ts'
-import { dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'
 import type { Handlers } from '../../lib/index.ts'
+import { type DataProvider, dataProvider, HttpError, type Options } from '../../lib/providers/react-admin.ts'
 import { listening } from '../helpers/listening.ts'
-
-/** In the shape of react-admin's. */
-export class HttpError extends Error {
-	readonly status: number
-	readonly body: object
-
-	constructor(message: string, status: number, body: object) {
-		super(message)
-		this.status = status
-		this.body = body
-	}
-}
 
 export interface Asked {
 	readonly method: string
@@ -25,7 +13,7 @@ export interface Asked {
 }
 
 export interface Desk {
-	readonly provider: ReturnType<typeof dataProvider>
+	readonly provider: DataProvider
 	/** The requests so far, in their order. */
 	readonly asked: Asked[]
 }
@@ -39,7 +27,6 @@ export function atDesk(
 	return listening(handlers, {}, async ({ url: origin }) => {
 		const asked: Asked[] = []
 		const provider = dataProvider(`${origin}/api`, {
-			HttpError,
 			fetch(url, init) {
 				const { method, headers, body } = init
 				asked.push({

@@ -1,7 +1,7 @@
-/** Related records through the data provider of `examples/react-admin`, on each of the stores. */
+/** Related records through the data provider for react-admin, on each of the stores. */
 import * as assert from 'uvu/assert'
-import type { AdminRecord, Options } from '../../examples/react-admin/data-provider.ts'
 import { CrudHandler, type Handlers } from '../../lib/index.ts'
+import type { AnyRecord, Options } from '../../lib/providers/react-admin.ts'
 import { handlersOf } from '../crud/over/relations/handlers.ts'
 import { type Models, openStores, type Rows } from '../crud/over/relations/stores.ts'
 import { describe } from '../helpers/describe.ts'
@@ -73,7 +73,7 @@ const BY_ID = {
 const stores = await openStores('provider')
 
 for (const store of stores)
-	describe(`examples/react-admin: relations, ${store.name}`, (test) => {
+	describe(`react-admin: relations, ${store.name}`, (test) => {
 		/** A provider over fresh records. */
 		const atArticles = (use: (desk: Desk) => Promise<void>) => async () =>
 			atDesk(use, OPTIONS, mounted(await store.filled(ROWS)))
@@ -108,7 +108,7 @@ for (const store of stores)
 			atArticles(async ({ provider }) => {
 				const embed = { author: { fields: ['name'] }, comments: { limit: 1, sort: '-n', count: true } }
 				const call = { meta: { embed } }
-				const wanted = (record: AdminRecord | undefined) => [
+				const wanted = (record: AnyRecord | undefined) => [
 					record?.author,
 					(record as unknown as { comments: { text: string }[] }).comments.map(({ text }) => text),
 					metaOf(record).comments?.total,
@@ -129,10 +129,10 @@ for (const store of stores)
 					data: { articleId: 3, n: 1, text: 'New', authorId: 2 },
 					meta: { embed: ['author', 'article'] },
 				})
-				const { author, article: of } = made.data as unknown as Record<string, AdminRecord>
+				const { author, article: of } = made.data as unknown as Record<string, AnyRecord>
 				assert.equal([made.data.id, author?.name, of?.title], ['3,1', 'Bob', 'Mint'])
 				const gone = await provider.delete('comments', { id: '3,1', meta: { embed: ['author'] } })
-				assert.equal([gone.data.text, (gone.data.author as AdminRecord).name], ['New', 'Bob'])
+				assert.equal([gone.data.text, (gone.data.author as AnyRecord).name], ['New', 'Bob'])
 			}),
 		)
 
@@ -156,7 +156,7 @@ for (const store of stores)
 					data.filter((record) => 'author' in record || 'comments' in record || '_meta' in record),
 					[],
 				)
-				const { people, comments } = (found as { prefetched: Record<string, AdminRecord[]> }).prefetched
+				const { people, comments } = (found as { prefetched: Record<string, AnyRecord[]> }).prefetched
 				assert.equal(people, [
 					{ id: 2, name: 'Bob' },
 					{ id: 1, name: 'Ada' },
@@ -259,7 +259,7 @@ for (const store of stores)
 		)
 	})
 
-function metaOf(record: AdminRecord | undefined) {
+function metaOf(record: AnyRecord | undefined) {
 	return (record?._meta ?? {}) as Record<string, { limit?: number; next?: unknown; total?: number }>
 }
 

@@ -1,10 +1,10 @@
-/** The data provider of `examples/react-admin`, called as react-admin does, against the example's own API. */
+/** The data provider for react-admin, called as it does, against the API of `examples/react-admin`. */
 import * as assert from 'uvu/assert'
-import { type AdminRecord, dataProvider, type Options } from '../../examples/react-admin/data-provider.ts'
 import { CrudHandler, type CrudOperation, type Handlers, MemoryModel } from '../../lib/index.ts'
+import { type AnyRecord, dataProvider, HttpError, type Options } from '../../lib/providers/react-admin.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
-import { atDesk, decoded, HttpError, refusalOf } from './desk.ts'
+import { atDesk, decoded, refusalOf } from './desk.ts'
 
 /** What is asked of a list, by its parameters alone: react-admin passes all of these. */
 const FIRST_TEN = {
@@ -13,7 +13,7 @@ const FIRST_TEN = {
 	filter: {},
 } as const
 
-function idsOf(records: readonly AdminRecord[]): unknown[] {
+function idsOf(records: readonly AnyRecord[]): unknown[] {
 	return records.map(({ id }) => id)
 }
 
@@ -29,10 +29,10 @@ function tagHandlers(more: readonly CrudOperation[] = []): Handlers {
 	return { 'api/tags': new CrudHandler(model, { ...options, allow }) }
 }
 
-describe('examples/react-admin: a key of several fields', (test) => {
+describe('react-admin: a key of several fields', (test) => {
 	test("records have an id of the key's values, by which they are read, changed and deleted", () =>
 		listening(tagHandlers(), {}, async ({ url }) => {
-			const provider = dataProvider(`${url}/api`, { HttpError, keys: { tags: ['article', 'tag'] } })
+			const provider = dataProvider(`${url}/api`, { keys: { tags: ['article', 'tag'] } })
 			const { data, total } = await provider.getList('tags', FIRST_TEN)
 			const odd = '8,a%2Cb%2Fc'
 			assert.equal([idsOf(data), total], [['7,herb', '7,tree', odd], 3])
@@ -42,7 +42,7 @@ describe('examples/react-admin: a key of several fields', (test) => {
 				...{ article: 8, tag: 'a,b/c', note: 'note 1', id: odd },
 			})
 			const many = await provider.getMany('tags', { ids: [odd, '9,gone', '7,tree'] })
-			assert.equal(idsOf(many.data), [odd, '7,tree'])
+			assert.equal(idsOf(many.data), ['7,tree', odd])
 			const previousData = { ...data[2], id: odd }
 			const changes = { ...previousData, note: 'new' }
 			const changed = await provider.update('tags', { id: odd, data: changes, previousData })
@@ -55,6 +55,30 @@ describe('examples/react-admin: a key of several fields', (test) => {
 			assert.is((await provider.delete('tags', { id: odd })).data.id, odd)
 			assert.equal(idsOf((await provider.getList('tags', FIRST_TEN)).data), ['9,x'])
 		}))
+
+	test('a hundred ids of two values are read by two requests', () =>
+		atDesk(
+			async ({ provider, asked }) => {
+				const ids = Array.from({ length: 100 }, (_, at) => `8,none ${at}`)
+				assert.equal(idsOf((await provider.getMany('tags', { ids: [...ids, '7,tree'] })).data), ['7,tree'])
+				assert.is(asked.length, 3)
+			},
+			{ keys: { tags: ['article', 'tag'] } },
+			tagHandlers(),
+		))
+
+	test('as many ids are deleted at a time as a URL can have', () =>
+		atDesk(
+			async ({ provider, asked }) => {
+				const long = Array.from({ length: 100 }, (_, at) => `8,${'a long name '.repeat(5)}${at}`)
+				const ids = ['7,herb', ...long, '7,tree']
+				assert.equal((await provider.deleteMany('tags', { ids })).data, ids)
+				assert.ok(asked.every(({ method, url }) => method === 'DELETE' && url.length < 2_000))
+				assert.equal(idsOf((await provider.getList('tags', FIRST_TEN)).data), ['8,a%2Cb%2Fc'])
+			},
+			{ keys: { tags: ['article', 'tag'] } },
+			tagHandlers(['removeMany']),
+		))
 
 	test('many are changed and deleted by one request each, if the handler allows lists', () =>
 		atDesk(
@@ -91,7 +115,7 @@ describe('examples/react-admin: a key of several fields', (test) => {
 		))
 })
 
-describe('examples/react-admin: lists', (test) => {
+describe('react-admin: lists', (test) => {
 	test('a page is selected by number and sorted, with the total', () =>
 		atDesk(async ({ provider, asked }) => {
 			const { data, total, pageInfo } = await provider.getList('articles', {
@@ -201,7 +225,6 @@ describe('examples/react-admin: lists', (test) => {
 	test('a field whose name ends like an operator is filtered by an object', async () => {
 		const asked: string[] = []
 		const options: Options = {
-			HttpError,
 			fetch(url) {
 				asked.push(decoded(url))
 				return Promise.resolve(Response.json({ success: true, data: [], meta: { next: null, total: 0 } }))
@@ -224,7 +247,7 @@ describe('examples/react-admin: lists', (test) => {
 		}))
 })
 
-describe('examples/react-admin: records', (test) => {
+describe('react-admin: records', (test) => {
 	test("one is read by its id, also as it appears in a page's address", () =>
 		atDesk(async ({ provider }) => {
 			assert.is((await provider.getOne('articles', { id: 7 })).data.title, 'Thyme from cuttings')
@@ -314,7 +337,90 @@ describe('examples/react-admin: records', (test) => {
 		}))
 })
 
-describe('examples/react-admin: errors', (test) => {
+/** Orders with their items, which come with a new order, and totals. */
+function orderHandlers(): Handlers {
+	const orders = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
+	const items = new MemoryModel('item', {
+		key: 'id',
+		fields: { id: 'integer', orderId: 'integer', product: 'text', pieces: 'integer' },
+		references: [{ field: 'orderId', model: orders }],
+	})
+	const itemHandler = new CrudHandler(items, {
+		...{ visible: 'all', allow: ['list', 'create', 'totals'] },
+		creatable: ['orderId', 'product', 'pieces'],
+		rules: { pieces: ['integer', { min: 1 }] },
+		totals: { by: ['product'], of: ['pieces'] },
+	})
+	const orderHandler = new CrudHandler(orders, {
+		...{ visible: 'all', creatable: ['customer'], allow: ['list', 'read', 'create'] },
+		relations: { items: { to: itemHandler, writable: ['create'] } },
+	})
+	return { 'api/orders': orderHandler, 'api/items': itemHandler }
+}
+
+describe('react-admin: further methods', (test) => {
+	test('a record is created with related ones; problems are at the inputs of these; totals are by group', () =>
+		atDesk(
+			async ({ provider }) => {
+				const data = { customer: 'Ada', items: [{ product: 'tea', pieces: 2 }] }
+				const made = await provider.create('orders', { data, meta: { embed: ['items'] } })
+				assert.equal((made.data.items as AnyRecord[])[0], { id: 1, orderId: 1, product: 'tea', pieces: 2 })
+				await provider.create('orders', { data: { ...data, items: [...data.items, ...data.items] } })
+				const wrong = {
+					customer: 'Bob',
+					items: [
+						{ product: 'tea', pieces: 2 },
+						{ product: 'x', pieces: 0 },
+					],
+				}
+				const { body } = await refusalOf(provider.create('orders', { data: wrong }))
+				assert.is(body.errors?.['items.1.pieces'], 'must be at least 1')
+				const query = { by: ['product'], sum: ['pieces'], count: true, filter: { pieces_gte: 1, q: '' } }
+				assert.equal(await provider.getTotals('items', query), {
+					data: [{ product: 'tea', count: 3, sum: { pieces: 6 } }],
+				})
+			},
+			{},
+			orderHandlers(),
+		))
+
+	test('records are tied, many to many, and untied', () =>
+		atDesk(async ({ provider, asked }) => {
+			const tags = async () =>
+				idsOf(
+					(await provider.getManyReference('tags', { ...FIRST_TEN, target: 'articles/tags', id: 37 })).data,
+				)
+			assert.equal(await provider.tie('articles/tags', { id: 37, ids: [1, 2] }), { data: [1, 2] })
+			assert.equal(await tags(), [1, 2])
+			await provider.untie('articles/tags', { id: 37, ids: [1] })
+			assert.equal(await tags(), [2])
+			assert.is((await refusalOf(provider.tie('articles/tags', { id: 37, ids: [99] }))).status, 404)
+			assert.is(asked[0]?.url, '/api/articles/37/tags/1')
+		}))
+
+	test('wrong options are refused at once', () => {
+		const wrong = (options: object) => () => dataProvider('/api', options as Options)
+		assert.throws(wrong({ version: 1 }), "dataProvider()'s version must be a field's name")
+		assert.throws(wrong({ keys: { tags: 'id' } }), /dataProvider\(\)'s keys must be lists/)
+		assert.throws(wrong({ relation: {} }), /dataProvider\(\) has no option relation: /)
+		assert.throws(() => dataProvider('api'), /endpoint must be a path/)
+	})
+})
+
+describe('react-admin: errors', (test) => {
+	test('with the option HttpError, errors are of that class', async () => {
+		class Own extends HttpError {}
+		await atDesk(
+			async ({ provider }) => {
+				const error = await refusalOf(provider.getOne('articles', { id: 999 }))
+				assert.instance(error, Own)
+				// react-admin asks for this where the class is another one.
+				assert.ok(Object.hasOwn(error, 'body'))
+			},
+			{ HttpError: Own },
+		)
+	})
+
 	test('field errors are in body.errors, as forms expect', () =>
 		atDesk(async ({ provider }) => {
 			const { status, message, body } = await refusalOf(
@@ -388,7 +494,6 @@ describe('examples/react-admin: errors', (test) => {
 	test('headers of the client and of meta are sent', async () => {
 		const sent: (string | null)[] = []
 		const options: Options = {
-			HttpError,
 			headers: { Authorization: 'Bearer abc' },
 			fetch(_url, { headers }) {
 				sent.push(headers.get('Authorization'), headers.get('X-Reason'))

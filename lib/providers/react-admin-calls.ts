@@ -1,0 +1,133 @@
+/** The types of the calls of the data provider for react-admin: what is passed, and what they resolve with. For `react-admin.ts`. */
+import type { Identifier } from './ids.ts'
+import type { AnyRecord } from './resources.ts'
+
+/** What components pass as `queryOptions={{ meta }}` and `mutationOptions={{ meta }}`. */
+export interface Meta {
+	/**
+	 * The fields to send, also of related records: `author.name`. `id`, or all fields of the key, must be among them.
+	 * @default all that are visible
+	 */
+	readonly fields?: readonly string[] | undefined
+	/**
+	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
+	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
+	 * `_meta.comments`. @default none
+	 */
+	readonly embed?: readonly string[] | Readonly<Record<string, unknown>> | undefined
+	/** The relations whose records go to react-admin's cache, where `<ReferenceField>` finds them: `['author']`. @default none */
+	readonly prefetch?: readonly string[] | undefined
+	/** Further headers of the request. */
+	readonly headers?: Readonly<Record<string, string>> | undefined
+	/** `false` for large tables: nothing is counted, and one can only turn to the next page and back. @default true */
+	readonly count?: boolean | undefined
+}
+
+/** What all calls are given. */
+export interface CallParams {
+	readonly meta?: Meta | undefined
+	readonly signal?: AbortSignal | undefined
+}
+/** A page of a list. */
+export interface ListParams extends CallParams {
+	/** @default the first 25 */
+	readonly pagination?: { readonly page: number; readonly perPage: number }
+	readonly sort?: { readonly field: string; readonly order: 'ASC' | 'DESC' }
+	/** Conditions by field, also with operators: `{ q: 'tea', status: 'draft', 'views.gte': 9, author: { name: 'Ada' } }`. */
+	readonly filter?: Readonly<Record<string, unknown>>
+}
+/** A page of what belongs to a record. */
+export interface ReferenceParams extends ListParams {
+	/** Says with `id` which records: their field, `authorId`; `author.id`; a relation, `author`; or `authors/articles`. */
+	readonly target: string
+	readonly id: Identifier
+}
+/** One record. */
+export interface OneParams extends CallParams {
+	readonly id: Identifier
+	readonly previousData?: object
+}
+/** Several records. */
+export interface ManyParams extends CallParams {
+	readonly ids: readonly Identifier[]
+}
+/** Records to tie to one. */
+export interface TieParams extends ManyParams {
+	/** The one. */
+	readonly id: Identifier
+}
+/** What to write. */
+export interface Writing {
+	readonly data: object
+}
+/** Which totals: as `CrudClient.totals` takes them, but for the `filter`. */
+export interface TotalsParams extends CallParams, Pick<ListParams, 'filter'> {
+	/** `['status', 'created:month', 'author.name']`. @default one group of all records */
+	readonly by?: readonly string[]
+	readonly sum?: readonly string[]
+	readonly avg?: readonly string[]
+	readonly min?: readonly string[]
+	readonly max?: readonly string[]
+	/** Whether to count the records of each group. @default false */
+	readonly count?: boolean
+	/** Which groups to return: `{ count: { gt: 1 } }`. @default all */
+	readonly having?: Readonly<Record<string, unknown>>
+	/** `['-sum.amount']` for descending order. @default the order of `by` */
+	readonly sort?: readonly string[]
+	/** Number of groups to return, the first ones. */
+	readonly limit?: number
+	/** The time zone of parts of times. @default 'UTC' */
+	readonly tz?: string
+}
+
+/** What a call resolves with. */
+export interface Result<D> {
+	readonly data: D
+	/** `prefetched`, if that was asked for. */
+	readonly meta?: object
+}
+/** A page of records. */
+export interface ListResult<R> extends Result<R[]> {
+	/** How many there are on all pages; absent with `meta.count: false`. */
+	readonly total?: number
+	readonly pageInfo: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean }
+}
+
+/** The methods that react-admin calls, and three that components may call: `useDataProvider<DataProvider>()`. */
+export interface DataProvider {
+	readonly supportAbortSignal: true
+	getList<R extends { id: Identifier } = AnyRecord>(
+		resource: string,
+		params: ListParams,
+	): Promise<ListResult<R>>
+	getManyReference<R extends { id: Identifier } = AnyRecord>(
+		resource: string,
+		params: ReferenceParams,
+	): Promise<ListResult<R>>
+	getOne<R extends { id: Identifier } = AnyRecord>(resource: string, params: OneParams): Promise<Result<R>>
+	getMany<R extends { id: Identifier } = AnyRecord>(
+		resource: string,
+		params: ManyParams,
+	): Promise<Result<R[]>>
+	/** Its data may have a list of new records of a relation that is writable: `{ title, comments: [{ text }] }`. */
+	create<R extends { id: Identifier } = AnyRecord>(
+		resource: string,
+		params: Writing & CallParams,
+	): Promise<Result<R>>
+	update<R extends { id: Identifier } = AnyRecord>(
+		resource: string,
+		params: OneParams & Writing,
+	): Promise<Result<R>>
+	updateMany(resource: string, params: ManyParams & Writing): Promise<Result<Identifier[]>>
+	delete<R extends { id: Identifier } = AnyRecord>(resource: string, params: OneParams): Promise<Result<R>>
+	deleteMany(resource: string, params: ManyParams): Promise<Result<Identifier[]>>
+	/** Groups of records: `getTotals('orders', { by: ['status'], sum: ['amount'], filter: { 'created.gte': '2026-01-01' } })`. */
+	getTotals<G extends object = Record<string, unknown>>(
+		resource: string,
+		params: TotalsParams,
+	): Promise<Result<G[]>>
+	/** Relates records to one, many to many: `tie('articles/tags', { id: 7, ids: [3] })`. One request for each. */
+	tie(target: string, params: TieParams): Promise<Result<Identifier[]>>
+	/** Ends that; the records themselves stay. */
+	untie(target: string, params: TieParams): Promise<Result<Identifier[]>>
+}
