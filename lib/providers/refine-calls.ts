@@ -1,0 +1,121 @@
+/** The types of the calls of the data provider for refine: what is passed, and what they resolve with. For `refine.ts`. */
+import type { CrudFilter } from './crud-filters.ts'
+import type { Identifier } from './ids.ts'
+import type { AnyRecord } from './resources.ts'
+
+/** What components pass as `meta`. Parameters of the page's address are in it, too, which refine adds. */
+export interface Meta {
+	/**
+	 * The fields to send, also of related records: `['id', 'title', 'author.name']`. `id`, or all fields of the key, must be
+	 * among them. @default all that are visible
+	 */
+	readonly fields?: readonly unknown[]
+	/**
+	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
+	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
+	 * `_meta.comments`. @default none
+	 */
+	readonly include?: unknown
+	/** Of a list: a filter as the server takes it, for what refine's filters can't say. @default none */
+	readonly filter?: unknown
+	/** Of a list: `false` for large tables. Nothing is counted, and `total` says no more than whether there is a next page. @default true */
+	readonly count?: unknown
+	readonly signal?: unknown
+	readonly queryContext?: { readonly signal?: AbortSignal | undefined } | undefined
+}
+
+/** A term of an order. */
+export interface Sorter {
+	readonly field: string
+	readonly order: 'asc' | 'desc'
+}
+
+/** A list. */
+export interface ListParams {
+	readonly resource: string
+	readonly pagination?:
+		| {
+				/** From 1. @default 1 */
+				readonly currentPage?: number | undefined
+				/** The same in refine 4. */
+				readonly current?: number | undefined
+				/** @default 10 */
+				readonly pageSize?: number | undefined
+				/** `off`, or refine's own `client`, reads all records. @default 'server' */
+				readonly mode?: 'client' | 'server' | 'off' | undefined
+		  }
+		| undefined
+	readonly sorters?: readonly Sorter[] | undefined
+	readonly filters?: readonly CrudFilter[] | undefined
+	readonly meta?: Meta | undefined
+}
+
+/** What is done with one record. */
+export interface OneParams {
+	readonly resource: string
+	readonly id: Identifier
+	readonly meta?: Meta | undefined
+}
+/** What is done with several. */
+export interface ManyParams {
+	readonly resource: string
+	readonly ids: readonly Identifier[]
+	readonly meta?: Meta | undefined
+}
+/** What is created. */
+export interface CreateParams<V> {
+	readonly resource: string
+	readonly variables: V
+	readonly meta?: Meta | undefined
+}
+
+/** Any request below the endpoint. */
+export interface CustomParams {
+	/** `/api/orders/totals`: with the endpoint before it. */
+	readonly url: string
+	readonly method: 'get' | 'delete' | 'head' | 'options' | 'post' | 'put' | 'patch'
+	readonly sorters?: readonly Sorter[] | undefined
+	readonly filters?: readonly CrudFilter[] | undefined
+	/** Sent as JSON. */
+	readonly payload?: unknown
+	/** Further parameters of the URL. */
+	readonly query?: unknown
+	readonly headers?: object | undefined
+	readonly meta?: Meta | undefined
+}
+
+/** What a call resolves with. */
+export interface Result<D> {
+	data: D
+}
+/** A page of records. */
+export interface ListResult<R> extends Result<R[]> {
+	/** How many there are on all pages. */
+	total: number
+}
+
+/** The methods that refine calls. */
+export interface DataProvider {
+	getApiUrl(): string
+	getList<R extends object = AnyRecord>(params: ListParams): Promise<ListResult<R>>
+	getOne<R extends object = AnyRecord>(params: OneParams): Promise<Result<R>>
+	getMany<R extends object = AnyRecord>(params: ManyParams): Promise<Result<R[]>>
+	/** Its variables may have a list of new records of a relation that is writable: `{ title, comments: [{ text }] }`. */
+	create<R extends object = AnyRecord, V = object>(params: CreateParams<V>): Promise<Result<R>>
+	createMany<R extends object = AnyRecord, V = object>(
+		params: CreateParams<readonly V[]>,
+	): Promise<Result<R[]>>
+	/** With option `version`, and the version among the variables, only if nobody else has changed the record. */
+	update<R extends object = AnyRecord, V = object>(
+		params: OneParams & { readonly variables: V },
+	): Promise<Result<R>>
+	updateMany<R extends object = AnyRecord, V = object>(
+		params: ManyParams & { readonly variables: V },
+	): Promise<Result<R[]>>
+	deleteOne<R extends object = AnyRecord, V = object>(
+		params: OneParams & { readonly variables?: V | undefined },
+	): Promise<Result<R>>
+	deleteMany<R extends object = AnyRecord>(params: ManyParams): Promise<Result<R[]>>
+	/** Any request below the endpoint, with the client's headers. Its `data` is what the server sends. */
+	custom<R = unknown>(params: CustomParams): Promise<Result<R>>
+}
