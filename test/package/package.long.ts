@@ -90,6 +90,7 @@ describe('package', (test) => {
 			'index',
 			'models/index',
 			'models/sql/index',
+			...['providers/react-admin', 'providers/refine'],
 			'testing/index',
 		]
 		const subjects = ['cache/redis/redis-cache', ...others, ...databases].sort()
@@ -203,7 +204,7 @@ describe('package', (test) => {
 		const all = folderOf('all', modules, ['node'])
 		const browser = folderOf(
 			'browser',
-			modules.filter((path) => path.includes('/client')),
+			modules.filter((path) => /\/(?:client|react-admin|refine)/.test(path)),
 			[],
 		)
 		for (const folder of [all, browser]) {

@@ -1,6 +1,6 @@
 /**
  * The last step of `npm run build`: of the declarations that tsc has written for each file of `lib/`, what the subpaths
- * show is put into two files, one for browsers (`verbena/client`) and one for all else, each subpath naming its own. Beside
+ * show is put into two files, one for browsers (`verbena/client`, `verbena/refine` and the like) and one for all else, each subpath naming its own. Beside
  * them go the sources of the classes and functions that are shown, to which "go to definition" leads; and the
  * programs lose comments, which stand in these two, and white space.
  */
@@ -12,6 +12,7 @@ import { bundle, type Chunk } from './declarations.ts'
 
 const DIST = resolve(process.argv[2] ?? join(ROOT, 'dist'))
 const LIB = join(ROOT, 'lib')
+const IN_BROWSERS = /^(?:client|providers)\//
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
 	exports: Readonly<Record<string, string>>
 }
@@ -47,8 +48,8 @@ const entries = Object.values(MANIFEST.exports)
 	.map((path) => path.slice('./dist/'.length, -'.js'.length))
 const { chunks, exported, sources } = bundle(modules, {
 	// The first takes what its subpaths need, and nothing of it needs Node; the second has the rest.
-	browser: entries.filter((name) => name.startsWith('client/')),
-	types: entries.filter((name) => !name.startsWith('client/')),
+	browser: entries.filter((name) => IN_BROWSERS.test(name)),
+	types: entries.filter((name) => !IN_BROWSERS.test(name)),
 })
 for (const [name, chunk] of chunks) write(name, chunk)
 for (const [entry, lines] of exported) {
