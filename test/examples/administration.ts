@@ -1,28 +1,43 @@
-/** `examples/react-admin` as people use it, for its tests and its pictures: copied, installed from its lock file, served. */
+/** `examples/react-admin` and `examples/refine` as people use them, for their tests and pictures: copied, installed from their lock files, served. */
 import { cpSync } from 'node:fs'
 import { freePorts, ROOT, type Running, run, start, untilPrinted } from '../helpers/program.ts'
 
-/** Copies the example, and `lib/`, which it imports, into a folder. Returns where it is installed. */
-export async function install(copy: string): Promise<string> {
-	const folder = `${copy}/examples/react-admin`
+/** Copies the examples, and `lib/`, which they import, into a folder. Returns where the one that is named is installed. */
+export async function install(copy: string, name = 'react-admin'): Promise<string> {
+	const folder = `${copy}/examples/${name}`
 	cpSync(`${ROOT}/lib`, `${copy}/lib`, { recursive: true })
-	cpSync(`${ROOT}/examples/react-admin`, folder, {
-		recursive: true,
-		filter: (source) => !source.includes('node_modules'),
-	})
+	// Both use the records of the one for react-admin.
+	for (const one of new Set(['react-admin', name]))
+		cpSync(`${ROOT}/examples/${one}`, `${copy}/examples/${one}`, {
+			recursive: true,
+			filter: (source) => !source.includes('node_modules'),
+		})
 	const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
 	const { code, output } = await run({ program: 'npm', args, cwd: folder })
 	if (code !== 0) throw new Error(output)
 	return folder
 }
 
+/** What the compiler finds, but for what it finds in the packages that an example uses: `skipLibCheck` is off. */
+export async function compiled(folder: string): Promise<string> {
+	const args = ['node_modules/typescript/bin/tsc', '--noEmit', '--skipLibCheck', 'false', '--pretty', 'false']
+	const { output } = await run({ args, cwd: folder })
+	return output
+		.split('\n')
+		.filter((line) => /^\S/.test(line) && !line.startsWith('node_modules/'))
+		.join('\n')
+}
+
 /** Starts it where it was installed; the caller ends the program. */
-export async function serve(folder: string): Promise<{ program: Running; origin: string }> {
+export async function serve(
+	folder: string,
+	words = 'The administration is at',
+): Promise<{ program: Running; origin: string }> {
 	const [port = 0] = await freePorts(1)
 	const origin = `http://127.0.0.1:${port}`
 	const program = start({ args: ['--import', 'tsx', 'main.ts'], cwd: folder, env: { PORT: String(port) } })
 	try {
-		await untilPrinted(program, `The administration is at ${origin}`)
+		await untilPrinted(program, `${words} ${origin}`)
 	} catch (error) {
 		program.child.kill('SIGKILL')
 		throw error

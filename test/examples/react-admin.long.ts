@@ -11,8 +11,8 @@ import { findings } from '../explorer/axe.ts'
 import { inChromium, launch } from '../helpers/chromium.ts'
 import { describe } from '../helpers/describe.ts'
 import { until } from '../helpers/listening.ts'
-import { type Running, run } from '../helpers/program.ts'
-import { install, serve } from './administration.ts'
+import type { Running } from '../helpers/program.ts'
+import { compiled, install, serve } from './administration.ts'
 
 /** What Chromium itself says of an answer that is no success. */
 const REFUSED = /^Failed to load resource: the server responded with a status of 4(?:12|22) /
@@ -86,8 +86,7 @@ describe('examples/react-admin', (test) => {
 	})
 
 	test('compiles: our data provider has the type react-admin expects', async () => {
-		const { output } = await run({ args: ['node_modules/typescript/bin/tsc', '--noEmit'], cwd: folder })
-		assert.is(output, '')
+		assert.is(await compiled(folder), '')
 	})
 
 	browserTest('is bundled and served', async () => {
