@@ -283,7 +283,8 @@ export async function each<T, R>(items: readonly T[], work: (one: T) => Promise<
 }
 
 /** The options of a call that returns records. */
-export function selecting({ signal, headers, fields, ...embedding }: Call) {
+export function selecting(call: Call) {
+	const { signal, headers, fields, ...embedding } = call
 	return { signal, headers, fields, include: includeOf(embedding) }
 }
 

@@ -144,8 +144,8 @@ function shownBy(world: World, entry: string, sources: Set<string>): Shown[] {
 		const last = lastName(world, origin)
 		const word = world.read(origin.from).declared.get(origin.name) ?? ''
 		const isType = word === 'interface' || word === 'type'
-		// What is only declared reads the same in the declarations.
-		if (!isType && word !== 'const' && !entry.startsWith('testing/')) sources.add(origin.from)
+		// What is only declared reads the same in the declarations, and of a data provider they say all.
+		if (!isType && word !== 'const' && !/^(?:testing|providers)\//.test(entry)) sources.add(origin.from)
 		const chunk = world.placed.get(origin.from) ?? ''
 		const list = byChunk.get(chunk) ?? []
 		list.push(`${isType ? 'type ' : ''}${last === name ? name : `${last} as ${name}`}`)
