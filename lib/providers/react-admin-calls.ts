@@ -96,15 +96,19 @@ export interface ListResult<R> extends Result<R[]> {
 /** The methods that react-admin calls, and three that components may call: `useDataProvider<DataProvider>()`. */
 export interface DataProvider {
 	readonly supportAbortSignal: true
+	/** A page of records. */
 	getList<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: ListParams,
 	): Promise<ListResult<R>>
+	/** A page of the records that belong to one. */
 	getManyReference<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: ReferenceParams,
 	): Promise<ListResult<R>>
+	/** One record. */
 	getOne<R extends { id: Identifier } = AnyRecord>(resource: string, params: OneParams): Promise<Result<R>>
+	/** Several records, as many as there are. */
 	getMany<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: ManyParams,
@@ -114,12 +118,16 @@ export interface DataProvider {
 		resource: string,
 		params: Writing & CallParams,
 	): Promise<Result<R>>
+	/** Sends the fields that differ from `previousData`, and returns the record. */
 	update<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: OneParams & Writing,
 	): Promise<Result<R>>
+	/** Changes several records; returns their ids. */
 	updateMany(resource: string, params: ManyParams & Writing): Promise<Result<Identifier[]>>
+	/** Deletes a record and returns it as it was. */
 	delete<R extends { id: Identifier } = AnyRecord>(resource: string, params: OneParams): Promise<Result<R>>
+	/** Deletes several records; returns their ids. */
 	deleteMany(resource: string, params: ManyParams): Promise<Result<Identifier[]>>
 	/** Groups of records: `getTotals('orders', { by: ['status'], sum: ['amount'], filter: { 'created.gte': '2026-01-01' } })`. */
 	getTotals<G extends object = Record<string, unknown>>(

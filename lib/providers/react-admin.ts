@@ -7,7 +7,7 @@
  *       <Resource name="articles" … />       // the handler that is mounted at 'api/articles'
  */
 import type { ApiError } from '../client/answer.ts'
-import type { Check, SendOptions } from '../client/settings.ts'
+import type { Check } from '../client/settings.ts'
 import { conditionsOf } from './conditions.ts'
 import { ownOf, relatedResource } from './embedded.ts'
 import { chunks, type Identifier, type Key, keyIn, MOST, valuesOf } from './ids.ts'
@@ -36,6 +36,8 @@ import {
 	selecting,
 } from './resources.ts'
 
+export type { SendOptions } from '../client/settings.ts'
+export type { Identifier } from './ids.ts'
 export type {
 	CallParams,
 	DataProvider,
@@ -50,7 +52,7 @@ export type {
 	TotalsParams,
 	Writing,
 } from './react-admin-calls.ts'
-export type { AnyRecord, Identifier, ProviderOptions, SendOptions }
+export type { AnyRecord, ProviderOptions } from './resources.ts'
 
 /** Options of {@link dataProvider}. */
 export interface Options extends ProviderOptions {

@@ -96,12 +96,17 @@ export interface ListResult<R> extends Result<R[]> {
 
 /** The methods that refine calls. */
 export interface DataProvider {
+	/** The endpoint, without a slash at its end. */
 	getApiUrl(): string
+	/** A page of records, or all. */
 	getList<R extends object = AnyRecord>(params: ListParams): Promise<ListResult<R>>
+	/** One record. */
 	getOne<R extends object = AnyRecord>(params: OneParams): Promise<Result<R>>
+	/** Several records, as many as there are. */
 	getMany<R extends object = AnyRecord>(params: ManyParams): Promise<Result<R[]>>
 	/** Its variables may have a list of new records of a relation that is writable: `{ title, comments: [{ text }] }`. */
 	create<R extends object = AnyRecord, V = object>(params: CreateParams<V>): Promise<Result<R>>
+	/** Creates several records, in their order. */
 	createMany<R extends object = AnyRecord, V = object>(
 		params: CreateParams<readonly V[]>,
 	): Promise<Result<R[]>>
@@ -109,12 +114,15 @@ export interface DataProvider {
 	update<R extends object = AnyRecord, V = object>(
 		params: OneParams & { readonly variables: V },
 	): Promise<Result<R>>
+	/** Changes several records, and returns them. */
 	updateMany<R extends object = AnyRecord, V = object>(
 		params: ManyParams & { readonly variables: V },
 	): Promise<Result<R[]>>
+	/** Deletes a record and returns it as it was; with option `version` as `update`. */
 	deleteOne<R extends object = AnyRecord, V = object>(
 		params: OneParams & { readonly variables?: V | undefined },
 	): Promise<Result<R>>
+	/** Deletes several records; returns their ids. */
 	deleteMany<R extends object = AnyRecord>(params: ManyParams): Promise<Result<R[]>>
 	/** Any request below the endpoint, with the client's headers. Its `data` is what the server sends. */
 	custom<R = unknown>(params: CustomParams): Promise<Result<R>>

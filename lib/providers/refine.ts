@@ -8,14 +8,12 @@
 import type { ApiError } from '../client/answer.ts'
 import { isRecord } from '../client/answer.ts'
 import { encodeParameters } from '../client/list-query.ts'
-import type { SendOptions } from '../client/settings.ts'
 import { PARAMETERS } from '../wire/list.ts'
-import { type CrudFilter, conditionsOf } from './crud-filters.ts'
+import { conditionsOf } from './crud-filters.ts'
 import { ownOf } from './embedded.ts'
 import { type Identifier, keyIn, valuesOf } from './ids.ts'
 import type { CustomParams, DataProvider, ListParams, Meta, Sorter } from './refine-calls.ts'
 import {
-	type AnyRecord,
 	type Call,
 	changeMany,
 	ifMatchOf,
@@ -29,17 +27,22 @@ import {
 	selecting,
 } from './resources.ts'
 
+export type { SendOptions } from '../client/settings.ts'
+export type { CrudFilter } from './crud-filters.ts'
+export type { Identifier } from './ids.ts'
 export type {
+	CreateParams,
 	CustomParams,
 	DataProvider,
 	ListParams,
 	ListResult,
+	ManyParams,
 	Meta,
 	OneParams,
 	Result,
 	Sorter,
 } from './refine-calls.ts'
-export type { AnyRecord, CrudFilter, Identifier, ProviderOptions, SendOptions }
+export type { AnyRecord, ProviderOptions } from './resources.ts'
 
 /** A failed call, in the shape of refine's error of that name. */
 export class HttpError extends Error {
