@@ -34,9 +34,20 @@ function write(name: string, { text, map }: Chunk): void {
 	writeFileSync(join(DIST, `${name}.d.ts.map`), JSON.stringify({ ...map, file: `${name}.d.ts` }))
 }
 
-/** Without comments and white space, in short lines: names and places in a stack trace are still of use. */
+/**
+ * Without comments and white space, in short lines: names and places in a stack trace are still of use. No line ends between a dot
+ * and a name that another word follows: TypeScript takes that for an unfinished expression, and so ts-jest, which compiles
+ * this code to CommonJS, would make nonsense of it.
+ */
 function shortened(code: string): string {
-	return transformSync(code, { minifyWhitespace: true, lineLimit: 120, legalComments: 'none' }).code
+	const written = minified(code, 120).replaceAll(/\.\n(?=[\w$]+ \w)/g, '\n.')
+	if (minified(written) !== minified(code)) throw new Error('a line within a text has been moved')
+	return written
+}
+
+/** @param lineLimit 0 for one line */
+function minified(code: string, lineLimit = 0): string {
+	return transformSync(code, { minifyWhitespace: true, lineLimit, legalComments: 'none' }).code
 }
 
 const modules = readModules()
