@@ -31,12 +31,6 @@ const manifest = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Man
 const subpaths = Object.keys(manifest.exports).map((path) => path.replace('.', 'verbena'))
 const modules = subpaths.filter((path) => !path.endsWith('.json'))
 
-const COMMONJS = `
-const { createServer, RestHandler } = require('verbena')
-class Hello extends RestHandler { get_hello() { return 'from CommonJS' } }
-createServer({ '': new Hello() }).inject({ url: '/hello' }).then((reply) => console.log(reply.text()))
-`
-
 const STRICT = {
 	compilerOptions: {
 		...{ strict: true, module: 'nodenext', target: 'es2023', skipLibCheck: false, types: ['node'] },
@@ -255,12 +249,6 @@ describe('package', (test) => {
 			cwd: project,
 		})
 		assert.match(output, 'ERR_PACKAGE_PATH_NOT_EXPORTED')
-	})
-
-	test('can be required from CommonJS', async () => {
-		writeFileSync(`${project}/required.cjs`, COMMONJS)
-		const { output } = await run({ args: ['required.cjs'], cwd: project })
-		assert.is(output, '{"success":true,"data":"from CommonJS"}\n')
 	})
 
 	test("the README's first program compiles strictly, from ES modules and CommonJS, and runs", async () => {

@@ -2,34 +2,19 @@
  * The package, as it is published, on other runtimes: Bun and Deno run a server, workerd calls `fetch`. Their binaries come
  * from the npm registry, and are run as they are.
  */
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { build } from 'esbuild'
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
-import { install, npm } from '../../helpers/packed.ts'
-import { freePorts, ROOT, type Running, start, untilPrinted } from '../../helpers/program.ts'
+import { freePorts, type Running, start, untilPrinted } from '../../helpers/program.ts'
+import { binary, project, startWorker } from './tools.ts'
 
-const HERE = join(ROOT, 'test/behaviour/runtimes')
-const folder = mkdtempSync(join(tmpdir(), 'verbena-runtimes-'))
-const binaries = join(folder, 'binaries')
-let project = ''
-
-/** The executable in a scope's package for this platform: npm runs no install scripts, which would have moved it. */
-function binary(scope: string, file: string): string {
-	const within = join(binaries, 'node_modules', scope)
-	const found = readdirSync(within).map((name) => join(within, name, file))
-	const [first = ''] = found.filter((path) => existsSync(path))
-	assert.is.not(first, '', `no ${file} in ${found.join(', ')}`)
-	return first
-}
-
-const RUNTIMES: [name: string, command: () => { program?: string; args: string[] }][] = [
-	['Node', () => ({ args: ['program.mjs'] })],
-	['Bun', () => ({ program: binary('@oven', 'bin/bun'), args: ['program.mjs'] })],
-	['Deno', () => ({ program: binary('@deno', 'deno'), args: ['run', '-A', '--no-lock', 'program.mjs'] })],
+const RUNTIMES: [name: string, command: () => Promise<{ program?: string; args: string[] }>][] = [
+	['Node', async () => ({ args: ['program.mjs'] })],
+	['Bun', async () => ({ program: await binary('@oven', 'bin/bun'), args: ['program.mjs'] })],
+	[
+		'Deno',
+		async () => ({ program: await binary('@deno', 'deno'), args: ['run', '-A', '--no-lock', 'program.mjs'] }),
+	],
 ]
 
 async function asked(url: string, method = 'GET', body?: unknown): Promise<[status: number, data: unknown]> {
@@ -80,20 +65,9 @@ async function checkAnswers(url: string): Promise<void> {
 }
 
 describe('runtimes', (test) => {
-	test.before(async () => {
-		project = await install(folder)
-		for (const name of ['handlers.mjs', 'program.mjs', 'worker.mjs'])
-			cpSync(join(HERE, name), join(project, name))
-		cpSync(HERE, binaries, { recursive: true })
-		const { code, output } = await npm(binaries, 'install', '--ignore-scripts', '--no-audit', '--no-fund')
-		assert.is(code, 0, output)
-	})
-
-	test.after(() => rmSync(folder, { recursive: true, force: true }))
-
 	for (const [name, command] of RUNTIMES) {
 		test(`${name}: requests are answered, and close() ends the process after the last response`, async () => {
-			const program = start({ ...command(), cwd: project })
+			const program = start({ ...(await command()), cwd: await project() })
 			try {
 				await untilPrinted(program, 'http://127.0.0.1:')
 				const { output } = program
@@ -116,7 +90,7 @@ describe('runtimes', (test) => {
 
 	test('workerd: fetch answers, requests time out, and compressed responses can be decoded', async () => {
 		const [port = 0] = await freePorts(1)
-		const program = await startWorker(port)
+		const program = await startWorker(await project(), port)
 		try {
 			const url = `http://127.0.0.1:${port}`
 			await until(() => isUp(program, url), 'an answer of workerd')
@@ -135,29 +109,6 @@ describe('runtimes', (test) => {
 		}
 	})
 })
-
-/** workerd with the worker, bundled as wrangler does it. */
-async function startWorker(port: number): Promise<Running> {
-	await build({
-		entryPoints: [join(project, 'worker.mjs')],
-		outfile: join(project, 'worker.js'),
-		...{ bundle: true, format: 'esm', platform: 'node', logLevel: 'warning' },
-	})
-	const config = `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-	services = [(name = "main", worker = (
-		modules = [(name = "worker", esModule = embed "worker.js")],
-		compatibilityDate = "2026-11-01",
-	))],
-	sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
-);`
-	writeFileSync(join(project, 'config.capnp'), config)
-	return start({
-		program: binary('@cloudflare', 'bin/workerd'),
-		args: ['serve', 'config.capnp'],
-		cwd: project,
-	})
-}
 
 async function isUp({ child, output }: Running, url: string): Promise<boolean> {
 	assert.is(child.exitCode, null, output())
