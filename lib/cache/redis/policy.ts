@@ -17,14 +17,13 @@ interface Memory {
 }
 
 interface Reading {
-	readonly connection: Connection
 	readonly until: Milliseconds
 	readonly memory: Promise<Memory>
 }
 
 export class MaxmemoryPolicy {
-	/** One reading, shared by concurrent calls. */
-	#reading: Reading | undefined
+	/** A reading for each connection, shared by concurrent calls: the servers of a cluster may have different settings. */
+	readonly #readings = new WeakMap<Connection, Reading>()
 	readonly #clock: Clock
 
 	constructor(clock: Clock = steadyClock) {
@@ -37,10 +36,11 @@ export class MaxmemoryPolicy {
 	 * @throws CacheUnavailable if it may evict entries, or the policy can't be read
 	 */
 	async check(call: Call): Promise<void> {
-		const reading = await this.#read(call)
+		const connection = await call.connection()
+		const reading = this.#read(connection, call)
 		const { policy } = await reading.memory
 		if (policy === 'noeviction') return
-		this.#forget(reading)
+		this.#forget(connection, reading)
 		throw new CacheUnavailable(
 			policy === undefined
 				? "Redis doesn't report its maxmemory-policy: allow CONFIG GET or INFO, or if it is noeviction, set the option maxmemoryPolicy"
@@ -54,33 +54,42 @@ export class MaxmemoryPolicy {
 	 * @throws CacheUnavailable if Redis can't respond
 	 */
 	async maxmemory(call: Call): Promise<Bytes> {
-		return (await (await this.#read(call)).memory).maxmemory
+		return (await this.#read(await call.connection(), call).memory).maxmemory
 	}
 
-	async #read(call: Call): Promise<Reading> {
-		const connection = await call.connection()
-		const known = this.#reading
-		if (known !== undefined && known.connection === connection && this.#clock() < known.until) return known
+	#read(connection: Connection, call: Call): Reading {
+		const known = this.#readings.get(connection)
+		if (known !== undefined && this.#clock() < known.until) return known
 		const memory = memoryOf(call)
-		const reading = { connection, until: this.#clock() + CACHED_MS, memory }
-		this.#reading = reading
-		memory.catch(() => this.#forget(reading))
+		const reading = { until: this.#clock() + CACHED_MS, memory }
+		this.#readings.set(connection, reading)
+		memory.catch(() => this.#forget(connection, reading))
 		return reading
 	}
 
-	#forget(reading: Reading): void {
-		if (this.#reading === reading) this.#reading = undefined
+	#forget(connection: Connection, reading: Reading): void {
+		if (this.#readings.get(connection) === reading) this.#readings.delete(connection)
 	}
 }
 
 async function memoryOf(call: Call): Promise<Memory> {
-	let setting = await fromConfig(call)
-	if (setting('maxmemory-policy') === undefined) setting = await fromInfo(call)
+	const setting = await settingsOf(call)
 	const maxmemory = Number(setting('maxmemory'))
 	return { policy: setting('maxmemory-policy'), maxmemory: Number.isSafeInteger(maxmemory) ? maxmemory : 0 }
 }
 
 type Settings = (name: string) => string | undefined
+
+const INFO = "return redis.call('INFO', 'memory')"
+
+/** By CONFIG, or by INFO for a managed Redis that forbids CONFIG. */
+async function settingsOf(call: Call): Promise<Settings> {
+	// The client of a cluster sends a command without keys to any server, but a script to that of its key. Scripts can't use CONFIG.
+	if (call.isCluster) return parsedInfo(await unlessForbidden(call.send('EVAL', INFO, '1', call.key)))
+	const settings = await fromConfig(call)
+	if (settings('maxmemory-policy') !== undefined) return settings
+	return parsedInfo(await unlessForbidden(call.send('INFO', 'memory')))
+}
 
 /** Parses `['maxmemory', '0', 'maxmemory-policy', 'noeviction', …]`, or an object or Map in RESP3. */
 async function fromConfig(call: Call): Promise<Settings> {
@@ -94,10 +103,10 @@ async function fromConfig(call: Call): Promise<Settings> {
 	}
 }
 
-/** For a managed Redis that forbids CONFIG. */
-async function fromInfo(call: Call): Promise<Settings> {
-	const reply = String(await unlessForbidden(call.send('INFO', 'memory')))
-	return (name) => new RegExp(`^${name.replace('-', '_')}:([\\w-]+)\\r?$`, 'm').exec(reply)?.[1]
+/** Parses `maxmemory_policy:noeviction` etc. */
+function parsedInfo(reply: unknown): Settings {
+	const text = String(reply)
+	return (name) => new RegExp(`^${name.replace('-', '_')}:([\\w-]+)\\r?$`, 'm').exec(text)?.[1]
 }
 
 async function unlessForbidden(reply: Promise<unknown>): Promise<unknown> {

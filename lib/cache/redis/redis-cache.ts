@@ -6,19 +6,28 @@ import { numberIn, oneOf, optional, optionsOf, or, such } from '../../base/optio
 import type { Bytes, Seconds } from '../../base/time.ts'
 import { type Cache, CacheUnavailable, type JsonValue } from '../cache.ts'
 import { checkKey, notCountable, toMilliseconds, toText } from '../entry.ts'
-import { MIN_BYTES, ownerOf } from '../shares.ts'
-import { adapterOf, type RedisClient } from './driver.ts'
+import { MIN_BYTES, type Owner, ownerOf } from '../shares.ts'
+import { adapterOf, type RedisClient } from './client.ts'
 import { MaxmemoryPolicy } from './policy.ts'
 import { RedisLink } from './redis-link.ts'
 import { INCREMENT, redisKey, runScript, type Script, type Send } from './scripts.ts'
 import { ADD, DELETE, INCREMENT_SHARED, roomOf, runShared, SET } from './shares.ts'
+import { TAGS, tag, tagFor, tagOf } from './slots.ts'
 
-export type { IoredisClient, NodeRedisClient, RedisClient } from './driver.ts'
+export type {
+	IoredisClient,
+	IoredisCluster,
+	NodeRedisClient,
+	NodeRedisCluster,
+	NodeRedisSentinel,
+	RedisClient,
+} from './client.ts'
 
 /** How a `RedisCache` uses its Redis. */
 export interface RedisCacheOptions {
 	/**
-	 * Prefix of all keys, so that programs can share a Redis; the same in all processes of a program. May be empty.
+	 * Prefix of all keys, so that programs can share a Redis; the same in all processes of a program. May be empty. With a hash tag
+	 * (`'{blog}:'`), all keys are at one server of a Redis Cluster.
 	 *
 	 * @default 'verbena:'
 	 */
@@ -32,9 +41,10 @@ export interface RedisCacheOptions {
 	readonly maxmemoryPolicy?: 'noeviction'
 	/**
 	 * Bytes of Redis that callers share, for nonces, counters, and idempotency keys with their replies. From 1,048,576 up;
-	 * with `Infinity` each caller may fill all of Redis. The same in all processes of a program.
+	 * with `Infinity` each caller may fill all of Redis. The same in all processes of a program. In a Redis Cluster, a caller shares a
+	 * sixteenth of them with others.
 	 *
-	 * @default three quarters of Redis' `maxmemory`; 1 GiB if that isn't set or can't be read
+	 * @default three quarters of Redis' `maxmemory`, in a cluster that of one server; 1 GiB if that isn't set or can't be read
 	 */
 	readonly maxBytes?: Bytes
 	/**
@@ -53,7 +63,7 @@ const prefixText = such<string>(
 )
 
 /**
- * A cache in Redis; tested with 7.0.
+ * A cache in Redis, Redis Cluster, or behind Sentinel; tested with 7.0.
  *
  *     import { Redis } from 'ioredis'
  *     const cache = new RedisCache(new Redis(), { prefix: 'blog:' })
@@ -87,6 +97,8 @@ export class RedisCache implements Cache {
 	readonly #maxBytes: Bytes | undefined
 	/** `undefined` if the option `maxmemoryPolicy` says that it is `noeviction`. */
 	readonly #policy: MaxmemoryPolicy | undefined
+	/** Whether entries of callers have hash tags: in a cluster, unless the prefix has one. */
+	readonly #hasTags: boolean
 
 	/**
 	 * @throws TypeError for an unsupported client, an unknown option, or an option of the wrong type
@@ -99,7 +111,11 @@ export class RedisCache implements Cache {
 			maxBytes: optional(numberIn({ from: MIN_BYTES, orInfinity: true })),
 			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 1),
 		})
-		this.#link = new RedisLink(adapterOf(client), timeoutSeconds)
+		const adapter = adapterOf(client)
+		if (adapter.isCluster && /^[^{]*\{\}/.test(prefix))
+			throw new TypeError('RedisCache: prefix must have no empty hash tag {} for a Redis Cluster')
+		this.#link = new RedisLink(adapter, timeoutSeconds)
+		this.#hasTags = adapter.isCluster && tagOf(prefix) === undefined
 		this.#prefix = prefix
 		this.#maxBytes = maxBytes
 		this.#policy = maxmemoryPolicy === undefined ? new MaxmemoryPolicy() : undefined
@@ -107,43 +123,44 @@ export class RedisCache implements Cache {
 
 	/** @throws CacheUnavailable also if the value isn't JSON: it may be another program's */
 	async get(key: string): Promise<JsonValue | undefined> {
-		const name = this.#nameOf(key)
-		const held = await this.#link.withTimeout((call) => call.send('GET', name))
+		checkKey(key)
+		const name = this.#prefixOf(ownerOf(key)) + redisKey(key)
+		const held = await this.#link.withTimeout(name, (call) => call.send('GET', name))
 		return held === null ? undefined : parse(key, held)
 	}
 
 	async set(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<void> {
-		const name = this.#nameOf(key)
+		checkKey(key)
 		const time = timeOf(ttlSeconds)
 		const text = toText(key, value)
-		const plain = (send: Send) => send('SET', name, text, 'PX', time)
-		const reply = await this.#run({ key, name, plain, script: SET, time, text })
+		const plain = (send: Send, name: string) => send('SET', name, text, 'PX', time)
+		const reply = await this.#run({ key, plain, script: SET, time, text })
 		if (reply !== 'OK') throw invalidReply('SET')
 	}
 
 	async delete(key: string): Promise<boolean> {
-		const name = this.#nameOf(key)
-		const plain = (send: Send) => send('DEL', name)
-		const deleted = numberFrom(await this.#run({ key, name, plain, script: DELETE }))
+		checkKey(key)
+		const plain = (send: Send, name: string) => send('DEL', name)
+		const deleted = numberFrom(await this.#run({ key, plain, script: DELETE }))
 		if (deleted !== 0 && deleted !== 1) throw invalidReply('DEL')
 		return deleted === 1
 	}
 
 	async add(key: string, value: JsonValue, ttlSeconds: Seconds): Promise<boolean> {
-		const name = this.#nameOf(key)
+		checkKey(key)
 		const time = timeOf(ttlSeconds)
 		const text = toText(key, value)
-		const plain = (send: Send) => send('SET', name, text, 'PX', time, 'NX')
-		const reply = await this.#run({ key, name, plain, script: ADD, time, text, isKept: true })
+		const plain = (send: Send, name: string) => send('SET', name, text, 'PX', time, 'NX')
+		const reply = await this.#run({ key, plain, script: ADD, time, text, isKept: true })
 		if (reply !== 'OK' && reply !== null) throw invalidReply('SET NX')
 		return reply === 'OK'
 	}
 
 	async increment(key: string, ttlSeconds: Seconds): Promise<number> {
-		const name = this.#nameOf(key)
+		checkKey(key)
 		const time = timeOf(ttlSeconds)
-		const plain = (send: Send) => runScript(send, INCREMENT, '1', name, time)
-		const reply = await this.#run({ key, name, plain, script: INCREMENT_SHARED, time, isKept: true })
+		const plain = (send: Send, name: string) => runScript(send, INCREMENT, '1', name, time)
+		const reply = await this.#run({ key, plain, script: INCREMENT_SHARED, time, isKept: true })
 		if (reply === null) throw notCountable(key)
 		const count = numberFrom(reply)
 		if (!Number.isSafeInteger(count)) throw invalidReply('EVAL')
@@ -151,44 +168,49 @@ export class RedisCache implements Cache {
 	}
 
 	/**
-	 * Makes a write that changes nothing, for the option `health`.
+	 * Makes a write that changes nothing, for the option `health`. In a cluster one server that accepts it is enough: while another
+	 * fails over, most requests are served.
 	 *
 	 * @throws CacheUnavailable if Redis can't respond, or refuses writes, as a replica does
 	 */
 	async check(): Promise<void> {
-		const deleted = numberFrom(
-			await this.#link.withTimeout((call) => call.send('DEL', this.#prefix + UNUSED)),
-		)
-		if (deleted !== 0) throw invalidReply('DEL')
+		const tags = this.#hasTags ? Array.from({ length: TAGS }, (_, number) => tag(number)) : ['']
+		const writes = tags.map(async (one) => {
+			const name = this.#prefix + one + UNUSED
+			const deleted = numberFrom(await this.#link.withTimeout(name, (call) => call.send('DEL', name)))
+			if (deleted !== 0) throw invalidReply('DEL')
+		})
+		const outcomes = await Promise.allSettled(writes)
+		if (outcomes.every(({ status }) => status === 'rejected')) await writes[0]
 	}
 
 	/** Runs a command. If the entry counts towards a caller's share, this is a script that checks the share. */
-	#run({ key, name, plain, script, time, text, isKept = false }: Command): Promise<unknown> {
-		return this.#link.withTimeout(async (call) => {
+	#run({ key, plain, script, time, text, isKept = false }: Command): Promise<unknown> {
+		const owner = ownerOf(key)
+		const prefix = this.#prefixOf(owner)
+		const name = prefix + redisKey(key)
+		return this.#link.withTimeout(name, async (call) => {
 			if (isKept) await this.#policy?.check(call)
 			const send: Send = (...args) => (isKept ? call.sendOnce(...args) : call.send(...args))
-			const owner = ownerOf(key)
-			if (owner === undefined) return plain(send)
+			if (owner === undefined) return plain(send, name)
 			const maxmemory = this.#maxBytes === undefined ? await this.#policy?.maxmemory(call) : undefined
-			const room = roomOf(this.#maxBytes, maxmemory ?? 0)
-			if (room === undefined) return plain(send)
-			return runShared(send, script, { prefix: this.#prefix, name, owner, room }, time, text)
+			const room = roomOf(this.#maxBytes, maxmemory ?? 0, this.#hasTags ? TAGS : 1)
+			if (room === undefined) return plain(send, name)
+			return runShared(send, script, { prefix, name, owner, room }, time, text)
 		})
 	}
 
-	/** The key in Redis. */
-	#nameOf(key: string): string {
-		checkKey(key)
-		return this.#prefix + redisKey(key)
+	/** The prefix of an entry, and of the counts of its owner. */
+	#prefixOf(owner: Owner | undefined): string {
+		return this.#hasTags && owner !== undefined ? this.#prefix + tagFor(owner) : this.#prefix
 	}
 }
 
 interface Command {
+	/** The cache's key; `name` is Redis' key for it. */
 	readonly key: string
-	/** The key in Redis. */
-	readonly name: string
 	/** The command without shares. */
-	plain(send: Send): Promise<unknown>
+	plain(send: Send, name: string): Promise<unknown>
 	/** The script with shares. */
 	readonly script: Script
 	readonly time?: string

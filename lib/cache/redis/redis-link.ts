@@ -8,8 +8,10 @@ import { type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts
 import { CacheFull, CacheUnavailable } from '../cache.ts'
 import type { Cancellable, ClientAdapter } from './driver.ts'
 
-/** A connection of the client; the next one may be to another server. */
+/** A connection of the client to a server; the next one may be to another server. */
 export interface Connection {
+	/** As `ClientAdapter.serverOf` returns it. */
+	readonly server: string
 	/** No command is sent before this time, because one timed out: Redis replies in order, so others would wait for it. */
 	pausedUntil: Milliseconds | undefined
 }
@@ -29,7 +31,8 @@ export class RedisLink {
 	/** The part of the timeout that is a grace period at its end. */
 	readonly #grace: Milliseconds
 	readonly #deadlines: Deadlines
-	#connection: Connection = { pausedUntil: undefined }
+	/** By server; more than one in a Redis Cluster. */
+	readonly #connections = new Map<string, Connection>()
 	/** When the loss of the connection was noticed. */
 	#lostAt: Milliseconds | undefined
 	readonly #waiting: Waiting[] = []
@@ -41,20 +44,21 @@ export class RedisLink {
 		this.#grace = this.#timeout / 8
 		// Keeps the process alive, so that every call settles.
 		this.#deadlines = new Deadlines(steadyClock, this.#timeout / 4, { keepsAlive: true })
-		client.listen(
-			() => this.#ready(),
-			() => this.#end(),
-		)
+		client.listen({
+			ready: () => this.#ready(),
+			changed: () => this.#connections.clear(),
+			ended: () => this.#end(),
+		})
 	}
 
 	/**
-	 * Runs `work` with the timeout.
+	 * Runs `work` with the timeout. Its commands are about one key, or keys of the same slot.
 	 *
 	 * @throws CacheUnavailable after the timeout; a later result of `work` is dropped
 	 */
-	withTimeout<T>(work: (call: Call) => Promise<T>): Promise<T> {
+	withTimeout<T>(key: string, work: (call: Call) => Promise<T>): Promise<T> {
 		return new Promise((resolve, reject) => {
-			const call = new Call(this)
+			const call = new Call(this, key)
 			const item: Due = {
 				due: this.now() + this.#timeout - this.#grace,
 				// Grace period: after an event-loop stall the reply may have arrived but not been read yet.
@@ -72,11 +76,11 @@ export class RedisLink {
 	}
 
 	/**
-	 * The connection; if it was lost less than the timeout ago, waits for the next one.
+	 * The connection to a key's server; if it was lost less than the timeout ago, waits for the next one.
 	 *
 	 * @throws CacheUnavailable if it was lost longer ago
 	 */
-	async connection(): Promise<Connection> {
+	async connection(key: string): Promise<Connection> {
 		const state = this.#client.state()
 		if (state === 'ended') throw ended()
 		if (state === 'ready') this.#lostAt = undefined
@@ -86,7 +90,12 @@ export class RedisLink {
 				throw new CacheUnavailable('there is no connection to Redis')
 			await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }))
 		}
-		return this.#connection
+		const server = this.#client.serverOf(key)
+		const known = this.#connections.get(server)
+		if (known !== undefined) return known
+		const connection = { server, pausedUntil: undefined }
+		this.#connections.set(server, connection)
+		return connection
 	}
 
 	/**
@@ -94,13 +103,13 @@ export class RedisLink {
 	 *
 	 * @throws CacheUnavailable if an earlier command has timed out on this connection
 	 */
-	send(args: readonly string[], connection: Connection, caller: Cancellable): Promise<unknown> {
+	send(args: readonly string[], connection: Connection, call: Call): Promise<unknown> {
 		if (connection.pausedUntil !== undefined) {
 			if (this.now() < connection.pausedUntil)
 				throw new CacheUnavailable('Redis does not respond; retrying later')
 			this.pause(connection)
 		}
-		return this.#client.send(args, caller)
+		return this.#client.send(args, call.key, call)
 	}
 
 	/** Called when a command on a connection has timed out. */
@@ -116,11 +125,15 @@ export class RedisLink {
 	}
 
 	isCurrent(connection: Connection): boolean {
-		return connection === this.#connection
+		return connection === this.#connections.get(connection.server)
 	}
 
 	now(): Milliseconds {
 		return this.#deadlines.clock()
+	}
+
+	get isCluster(): boolean {
+		return this.#client.isCluster
 	}
 
 	get seconds(): Seconds {
@@ -128,7 +141,7 @@ export class RedisLink {
 	}
 
 	#ready(): void {
-		this.#connection = { pausedUntil: undefined }
+		this.#connections.clear()
 		this.#lostAt = undefined
 		for (const { resolve } of this.#waiting.splice(0)) resolve()
 	}
@@ -147,13 +160,16 @@ function ended(): CacheUnavailable {
 /** The commands of one call of the cache; none is sent after its timeout. */
 export class Call implements Cancellable {
 	readonly #link: RedisLink
+	/** The key that the commands are about. */
+	readonly key: string
 	#connection: Connection | undefined
 	/** The connection of the command in progress. */
 	#sentOn: Connection | undefined
 	#hasTimedOut = false
 	#abort: AbortController | undefined
 
-	constructor(link: RedisLink) {
+	constructor(link: RedisLink, key: string) {
+		this.key = key
 		this.#link = link
 	}
 
@@ -162,9 +178,13 @@ export class Call implements Cancellable {
 		return this.#abort.signal
 	}
 
+	get isCluster(): boolean {
+		return this.#link.isCluster
+	}
+
 	/** The connection that the call began on. */
 	async connection(): Promise<Connection> {
-		this.#connection ??= await this.#link.connection()
+		this.#connection ??= await this.#link.connection(this.key)
 		return this.#connection
 	}
 
@@ -175,7 +195,7 @@ export class Call implements Cancellable {
 	 * @throws CacheFull if Redis is out of memory
 	 */
 	async send(...args: readonly string[]): Promise<unknown> {
-		const connection = await this.#link.connection()
+		const connection = await this.#link.connection(this.key)
 		this.#connection ??= connection
 		if (this.#hasTimedOut) throw new CacheUnavailable('the call has timed out before a command was sent')
 		const sent = this.#link.send(args, connection, this)

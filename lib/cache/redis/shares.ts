@@ -3,7 +3,8 @@
  * `cache/shares.ts`. The counts are in Redis, which many processes share; each write checks and counts in one script.
  *
  * A caller's counts are in one hash, `<prefix>\0share:<purpose>:<caller>`; the sums over all callers are in another,
- * `<prefix>\0shares`. An entry is counted in a bucket of its purpose, named after a time at which the entry has expired.
+ * `<prefix>\0shares`. In a cluster, all keys of a caller have one hash tag at the end of the prefix, and the sums are over the callers
+ * with the same tag. An entry is counted in a bucket of its purpose, named after a time at which the entry has expired.
  * Expired buckets are subtracted, and a hash expires with its last bucket. So expired entries are subtracted without a
  * search, late by at most an eighth of their time to live, or 128 ms.
  */
@@ -33,14 +34,19 @@ const DEFAULT_BYTES: Bytes = 1_073_741_824
 /** The part of `maxmemory` that is divided: Redis needs up to a quarter more for a long text and buffers. */
 const MAXMEMORY_PART = 3 / 4
 
-/** The room by the option, otherwise by Redis' `maxmemory`; `undefined` if it isn't divided into shares. */
-export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes): Room | undefined {
+/**
+ * The room by the option, otherwise by Redis' `maxmemory`; `undefined` if it isn't divided into shares.
+ *
+ * @param parts of which this room is one, in a cluster; all of them may be at one server
+ */
+export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes, parts: number): Room | undefined {
 	if (maxBytes === undefined && maxmemory > 0) {
-		const bytes = Math.floor(MAXMEMORY_PART * maxmemory)
-		return bytes < MIN_BYTES ? undefined : { bytes, limit: maxmemory, option: 'maxmemory' }
+		const bytes = Math.floor((MAXMEMORY_PART * maxmemory) / parts)
+		return bytes < MIN_BYTES / parts ? undefined : { bytes, limit: maxmemory, option: 'maxmemory' }
 	}
 	const bytes = maxBytes ?? DEFAULT_BYTES
-	return bytes === Number.POSITIVE_INFINITY ? undefined : { bytes, limit: bytes, option: 'maxBytes' }
+	if (bytes === Number.POSITIVE_INFINITY) return undefined
+	return { bytes: Math.floor(bytes / parts), limit: bytes, option: 'maxBytes' }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** `RedisCache`: options, key names, and entries stored by other programs. */
 import { randomUUID } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
-import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import { createClient, createClientPool, createCluster } from 'redis'
 import * as assert from 'uvu/assert'
 import { CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { RedisCache, type RedisCacheOptions, type RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
@@ -19,23 +19,30 @@ describeRedis('RedisCache: options', (test) => {
 		['a URL', () => 'redis://127.0.0.1'],
 		['an object', () => ({})],
 		['the class', () => Redis],
-		['a cluster of ioredis', () => new Cluster([nowhere], { lazyConnect: true })],
-		['a cluster of node-redis', () => createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] })],
 		['a pool of node-redis', () => createClientPool()],
-		[
-			'a sentinel of node-redis',
-			() => createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
-		],
 	]
 	for (const [what, make] of others) {
 		test(`refuses ${what} as a client`, () => {
 			const client = make() as RedisClient // On purpose: JavaScript has no types to stop it.
 			assert.throws(
 				() => new RedisCache(client),
-				(error: unknown) => error instanceof TypeError && /^RedisCache needs a Redis of/.test(error.message),
+				(error: unknown) =>
+					error instanceof TypeError && /^RedisCache needs a Redis or Cluster of/.test(error.message),
 			)
 		})
 	}
+
+	test('refuses a cluster of ioredis that reads from replicas', () => {
+		const client = new Cluster([nowhere], { lazyConnect: true, scaleReads: 'slave' })
+		assert.throws(() => new RedisCache(client), "RedisCache needs a Cluster with scaleReads: 'master'")
+	})
+
+	test("refuses an empty hash tag in a cluster's prefix: a script's keys would have different slots", () => {
+		const client = createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] })
+		const message = 'RedisCache: prefix must have no empty hash tag {} for a Redis Cluster'
+		assert.throws(() => new RedisCache(client, { prefix: 'blog{}:' }), message)
+		for (const prefix of ['blog:', '{blog}:', 'blog{', '{a}{}']) new RedisCache(client, { prefix })
+	})
 
 	const wrong: readonly (readonly [unknown, ErrorConstructor, string])[] = [
 		[null, TypeError, 'the options of RedisCache must be an object, got null'],

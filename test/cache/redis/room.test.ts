@@ -1,7 +1,7 @@
 /** `RedisCache` with a Redis that evicts entries or is full: `add` and `increment` never lose what they have confirmed. */
 import * as assert from 'uvu/assert'
 import { CacheFull, CacheUnavailable } from '../../../lib/cache/cache.ts'
-import { adapterOf } from '../../../lib/cache/redis/driver.ts'
+import { adapterOf } from '../../../lib/cache/redis/client.ts'
 import { MaxmemoryPolicy } from '../../../lib/cache/redis/policy.ts'
 import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
 import { RedisLink } from '../../../lib/cache/redis/redis-link.ts'
@@ -102,7 +102,7 @@ describeRedis('RedisCache and maxmemory-policy', (test) => {
 			const link = new RedisLink(adapterOf(client), 5)
 			let now = 0
 			const policy = new MaxmemoryPolicy(() => now)
-			const check = () => link.withTimeout((call) => policy.check(call))
+			const check = () => link.withTimeout('k', (call) => policy.check(call))
 			await check()
 			await command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
 			now = 59_999

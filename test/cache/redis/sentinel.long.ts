@@ -1,11 +1,15 @@
 /** `RedisCache` with a client that uses Sentinel, during a failover. */
+import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import Valkey from 'iovalkey'
+import { createSentinel } from 'redis'
 import * as assert from 'uvu/assert'
-import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
+import { CacheUnavailable } from '../../../lib/cache/cache.ts'
+import { RedisCache, type RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
 import { until } from '../../helpers/listening.ts'
 import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
+import { rejection } from './rejection.ts'
 import { describeRedis, openClient, ownRedis, ownSentinel } from './servers.ts'
 
 class Counted extends RestHandler {
@@ -15,20 +19,33 @@ class Counted extends RestHandler {
 	}
 }
 
-/** Without `failoverDetector` they stay with the old primary until Sentinel demotes it, ten seconds later. */
-const MAKE = {
-	ioredis: (sentinel: number) =>
-		new Redis({ sentinels: [{ host: '127.0.0.1', port: sentinel }], name: 'main', failoverDetector: true }),
-	iovalkey: (sentinel: number) =>
-		new Valkey.Redis({
-			sentinels: [{ host: '127.0.0.1', port: sentinel }],
+/** Without `failoverDetector` ioredis stays with the old primary until Sentinel demotes it, ten seconds later. */
+const MAKE: Record<string, (port: number) => { client: RedisClient; close(): unknown }> = {
+	ioredis: (port) => {
+		const client = new Redis({
+			sentinels: [{ host: '127.0.0.1', port }],
 			name: 'main',
 			failoverDetector: true,
-		}),
+		})
+		return { client: client.on('error', () => {}), close: () => client.disconnect() }
+	},
+	iovalkey: (port) => {
+		const client = new Valkey.Redis({
+			sentinels: [{ host: '127.0.0.1', port }],
+			name: 'main',
+			failoverDetector: true,
+		})
+		return { client: client.on('error', () => {}), close: () => client.disconnect() }
+	},
+	'node-redis': (port) => {
+		const client = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port }] })
+		client.connect().catch(() => {})
+		return { client, close: () => client.destroy() }
+	},
 }
 
 describeRedis('RedisCache with Sentinel', (test) => {
-	test('ioredis and iovalkey write to the new primary within a second, and requests are 200 or 503', () =>
+	test('each client writes to the new primary within a second, and requests are 200 or 503', () =>
 		inTimesOf(1_000, async (time) => {
 			const servers = [await ownRedis(), await ownRedis()] as const
 			const [old, next] = servers
@@ -53,10 +70,9 @@ describeRedis('RedisCache with Sentinel', (test) => {
 					'the replica, by the Sentinel',
 				)
 				const sides = Object.entries(MAKE).map(([name, make]) => {
-					const client = make(sentinel.port)
-					client.on('error', () => {})
-					closing.unshift(() => client.disconnect())
-					const cache = new RedisCache(client, { prefix: `${name}:` })
+					const { client, close } = make(sentinel.port)
+					closing.unshift(close)
+					const cache = new RedisCache(client, { prefix: `${name}:`, timeoutSeconds: 5 })
 					const server = restServer(
 						{ api: new Counted() },
 						{ cache, logger: { info() {}, warn() {}, error() {} } },
@@ -74,7 +90,7 @@ describeRedis('RedisCache with Sentinel', (test) => {
 				const loads = sides.map(async ({ statuses, status }) => {
 					while (!isOver) {
 						statuses.add(await status())
-						await new Promise((resolve) => setTimeout(resolve, 5))
+						await setTimeout(5)
 					}
 				})
 				// It must first know that the replica is up to date.
@@ -111,6 +127,18 @@ describeRedis('RedisCache with Sentinel', (test) => {
 					)
 				}
 				assert.ok(back < time, `${back} ms`)
+
+				// Their connections are lost while the server holds commands back. The clients reconnect, and send them again.
+				for (const { cache } of sides) assert.is(await cache.increment('lost', 600), 1)
+				await toNext?.('CLIENT', 'PAUSE', '30000', 'WRITE')
+				const calls = sides.map(({ cache }) => rejection(cache.increment('lost', 600)))
+				await setTimeout(200)
+				await toNext?.('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+				await toNext?.('CLIENT', 'UNPAUSE')
+				for (const error of await Promise.all(calls)) {
+					assert.instance(error, CacheUnavailable)
+					assert.match(error.message, 'connection')
+				}
 			} finally {
 				for (const close of closing) await close()
 			}

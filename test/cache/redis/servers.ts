@@ -1,14 +1,15 @@
 /** Redis for tests: the existing server, with each of the three clients, and servers that a test starts. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import { promisify } from 'node:util'
+import { Cluster, Redis } from 'ioredis'
 import Valkey from 'iovalkey'
-import { createClient } from 'redis'
+import { createClient, createCluster } from 'redis'
 import type { RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
 import { describe } from '../../helpers/describe.ts'
 import { freePorts } from '../../helpers/program.ts'
@@ -62,6 +63,30 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 	}
 }
 
+/** Opens a client of a cluster that has these ports among its servers'. `command` is for a key, its first argument. */
+export function openCluster(name: ClientName, ports: readonly number[]): TestClient {
+	const roots = ports.map((port) => ({ host: '127.0.0.1', port }))
+	if (name === 'node-redis') {
+		const client = createCluster({ rootNodes: roots.map((socket) => ({ socket })) })
+		client.on('error', () => {})
+		client.connect().catch(() => {})
+		return {
+			name,
+			client,
+			command: (command, ...args) => client.sendCommand(args[0], false, [command ?? '', ...args]),
+			close: () => void (client.isOpen && client.destroy()),
+		}
+	}
+	const client = name === 'ioredis' ? new Cluster(roots) : new Valkey.Cluster(roots)
+	client.on('error', () => {})
+	return {
+		name,
+		client,
+		command: (command = '', ...args) => client.call(command, args),
+		close: () => client.disconnect(),
+	}
+}
+
 /** Deletes all keys with a prefix. */
 export async function forget(prefix: string, { command }: TestClient): Promise<void> {
 	let cursor = '0'
@@ -94,6 +119,28 @@ export const ownRedis = (): Promise<OwnRedis> =>
 		...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
 		...['--save', '', '--appendonly', 'no'],
 	])
+
+/** A Redis Cluster of three primaries with a replica each, running. A server counts as failed after a second. */
+export async function ownCluster(): Promise<{ servers: readonly OwnRedis[]; remove(): Promise<void> }> {
+	const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000']
+	const servers = await Promise.all(Array.from({ length: 6 }, ownRedis))
+	const buses = await freePorts(servers.length)
+	const remove = async () => void (await Promise.all(servers.map((server) => server.remove())))
+	try {
+		await Promise.all(
+			servers.map((server, at) =>
+				server.start(...settings, '--cluster-port', String(buses[at]), '--repl-diskless-sync-delay', '0'),
+			),
+		)
+		const addresses = servers.map(({ port }) => `127.0.0.1:${port}`)
+		const replicas = ['--cluster-replicas', '1', '--cluster-yes']
+		await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, ...replicas])
+		return { servers, remove }
+	} catch (error) {
+		await remove()
+		throw error
+	}
+}
 
 /** A single Sentinel that monitors the primary at a port, under the name `main`. Not running yet. */
 export const ownSentinel = (primary: number): Promise<OwnRedis> =>

@@ -1,0 +1,170 @@
+/** Used parts of node-redis, for one server, Sentinel or Redis Cluster, and a `ClientAdapter` for each. */
+import { CacheUnavailable } from '../cache.ts'
+import type { Cancellable, ClientAdapter, ClientListeners } from './driver.ts'
+import { slotOf } from './slots.ts'
+
+/** The used part of node-redis' client. */
+export interface NodeRedisClient {
+	readonly isOpen: boolean
+	readonly isReady: boolean
+	sendCommand(args: string[], options: { abortSignal: AbortSignal }): Promise<unknown>
+	on(event: 'ready' | 'error' | 'end' | 'terminated', listener: () => void): unknown
+	listenerCount(event: 'error'): number
+}
+
+/** The used part of the result of node-redis' `createCluster`. */
+export interface NodeRedisCluster {
+	readonly isOpen: boolean
+	readonly isReady?: boolean
+	/** By slot its primary, and more. */
+	readonly slots: readonly { readonly master?: { readonly address: string } }[]
+	readonly masters: readonly unknown[]
+	sendCommand(
+		firstKey: string,
+		isReadonly: boolean,
+		args: string[],
+		options: { abortSignal: AbortSignal },
+	): Promise<unknown>
+	on(event: 'connect' | 'disconnect' | 'error' | 'node-ready', listener: () => void): unknown
+	listenerCount(event: 'error'): number
+}
+
+/** The used part of the result of node-redis' `createSentinel`. */
+export interface NodeRedisSentinel {
+	readonly isOpen: boolean
+	readonly isReady: boolean
+	getMasterNode(): unknown
+	_execute(
+		isReadonly: boolean,
+		run: (client: Pick<NodeRedisClient, 'sendCommand'>) => Promise<unknown>,
+	): Promise<unknown>
+	on(event: 'ready' | 'end' | 'error', listener: () => void): unknown
+	listenerCount(event: 'error'): number
+}
+
+export class NodeRedisAdapter implements ClientAdapter {
+	readonly isCluster = false
+	readonly #client: NodeRedisClient
+
+	constructor(client: NodeRedisClient) {
+		this.#client = client
+		ignoreErrors(client)
+	}
+
+	state(): 'ready' | 'connecting' | 'ended' {
+		if (this.#client.isReady) return 'ready'
+		return this.#client.isOpen ? 'connecting' : 'ended'
+	}
+
+	serverOf(): string {
+		return ''
+	}
+
+	async send(args: readonly string[], _key: string, { signal }: Cancellable): Promise<unknown> {
+		return this.#client.sendCommand([...args], { abortSignal: signal })
+	}
+
+	// After `destroy` the client wouldn't reconnect. After QUIT the server closes the connection, so it does.
+	reconnect(): void {
+		const { signal } = new AbortController()
+		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
+	}
+
+	listen({ ready, ended }: ClientListeners): void {
+		this.#client.on('ready', ready)
+		this.#client.on('end', ended)
+		// Emitted when the client's reconnectStrategy has given up.
+		this.#client.on('terminated', ended)
+	}
+}
+
+/** Repeats only redirected commands. It is always told that they write, so that it reads from no replica. */
+export class NodeRedisClusterAdapter implements ClientAdapter {
+	readonly isCluster = true
+	readonly #client: NodeRedisCluster
+
+	constructor(client: NodeRedisCluster) {
+		this.#client = client
+		ignoreErrors(client)
+	}
+
+	state(): 'ready' | 'connecting' | 'ended' {
+		const { isOpen, isReady = isOpen } = this.#client
+		if (isReady) return 'ready'
+		return isOpen ? 'connecting' : 'ended'
+	}
+
+	serverOf(key: string): string {
+		return this.#client.slots[slotOf(key)]?.master?.address ?? ''
+	}
+
+	async send(args: readonly string[], key: string, { signal }: Cancellable): Promise<unknown> {
+		return this.#client.sendCommand(key, false, [...args], { abortSignal: signal })
+	}
+
+	/** A demoted server of a cluster redirects to its successor, and the client follows. */
+	reconnect(): void {}
+
+	listen({ ready, changed, ended }: ClientListeners): void {
+		this.#client.on('connect', ready)
+		this.#client.on('node-ready', changed)
+		this.#client.on('disconnect', ended)
+	}
+}
+
+export class NodeRedisSentinelAdapter implements ClientAdapter {
+	readonly isCluster = false
+	readonly #client: NodeRedisSentinel
+
+	constructor(client: NodeRedisSentinel) {
+		this.#client = client
+		ignoreErrors(client)
+	}
+
+	state(): 'ready' | 'connecting' | 'ended' {
+		if (this.#client.isReady) return 'ready'
+		return this.#client.isOpen ? 'connecting' : 'ended'
+	}
+
+	serverOf(): string {
+		return ''
+	}
+
+	/**
+	 * With `sendCommand` the client would repeat a command whose connection was lost, and emit no event: here the repetition is seen,
+	 * and refused. A command that a replica has refused may be repeated.
+	 */
+	async send(args: readonly string[], _key: string, { signal }: Cancellable): Promise<unknown> {
+		let isUnknown = false
+		return this.#client._execute(false, async (client) => {
+			if (isUnknown)
+				throw new CacheUnavailable('the connection to Redis was lost; the command may have been carried out')
+			if (signal.aborted) throw signal.reason
+			isUnknown = true
+			try {
+				return await client.sendCommand([...args], { abortSignal: signal })
+			} catch (error) {
+				isUnknown = !String(error).includes('READONLY ')
+				throw error
+			}
+		})
+	}
+
+	/** The client itself asks the sentinels when a server turns out to be a replica. */
+	reconnect(): void {}
+
+	listen({ ready, ended }: ClientListeners): void {
+		this.#client.on('ready', ready)
+		this.#client.on('end', ended)
+	}
+}
+
+/**
+ * These clients emit `error` for each lost or failed connection, which ends the process if there is no listener. The error can be
+ * ignored: they reconnect by themselves. Programs that need the event add a listener before.
+ */
+function ignoreErrors(client: NodeRedisClient | NodeRedisCluster | NodeRedisSentinel): void {
+	if (client.listenerCount('error') === 0) client.on('error', ignore)
+}
+
+function ignore(): void {}
