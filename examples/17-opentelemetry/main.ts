@@ -35,6 +35,6 @@ console.log(`Listening at ${url}`)
 $ curl -H 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' http://127.0.0.1:3000/blog/article/5
 {"success":true,"data":{"id":"5","title":"Lemon verbena"}}
 
-and two spans of trace 4bf92f3577b34da6a3ce929d0e0e4736 on the console: `find`, whose parent is `Blog.get_article`,
+and two spans of trace 4bf92f3577b34da6a3ce929d0e0e4736 on the console: `find`, whose parent is `GET /blog/article/{id}`,
 whose parent is 00f067aa0ba902b7.
 */

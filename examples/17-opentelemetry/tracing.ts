@@ -64,7 +64,13 @@ function begin(told: RequestTrace): Context {
 function end(told: RequestTrace): void {
 	const span = spans.get(told)
 	if (span === undefined) return
-	if (told.handler !== undefined) span.updateName(`${told.handler}.${told.action ?? told.request.method}`)
+	// As OpenTelemetry's conventions name spans and attributes: `GET /blog/article/{id}`.
+	if (told.route !== undefined) {
+		span.updateName(`${told.request.method} ${told.route}`)
+		span.setAttribute('http.route', told.route)
+	}
+	if (told.handler !== undefined)
+		span.setAttribute('code.function.name', `${told.handler}.${told.action ?? told.request.method}`)
 	if (told.status !== undefined) span.setAttribute('http.response.status_code', told.status)
 	if (told.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
 	span.end()

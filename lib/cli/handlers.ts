@@ -1,7 +1,6 @@
 /** The handlers of a database's tables, as `verbena` serves them: every column, read only unless told otherwise. */
 import { CrudHandler } from '../crud/crud-handler.ts'
 import type { CrudOperation, CrudOptions } from '../crud/options.ts'
-import type { AccessRules } from '../exchange/action.ts'
 import { keyNames } from '../models/key.ts'
 import type { Model } from '../models/model.ts'
 import { isPassing, reasonOf } from './problems.ts'
@@ -57,16 +56,6 @@ export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: bo
 	return { plans, refused }
 }
 
-/** A handler that needs `access` for all operations. */
-class TableHandler extends CrudHandler {
-	override readonly access: AccessRules
-
-	constructor(model: Model, options: CrudOptions, access: string) {
-		super(model, options)
-		this.access = { '*': access }
-	}
-}
-
 /** The handlers of tables by path. @param access who may use them, for all operations. @default anyone */
 export function handlersOf(plans: readonly TablePlan[], access?: string): Record<string, CrudHandler> {
 	const handlers = new Map<string, CrudHandler>()
@@ -84,8 +73,8 @@ export function handlersOf(plans: readonly TablePlan[], access?: string): Record
 				return [relation, between === undefined ? to : { ...to, through: between }]
 			})
 			const all = { ...options, relations: Object.fromEntries(related) }
-			const handler =
-				access === undefined ? new CrudHandler(model, all) : new TableHandler(model, all, access)
+			const handler = new CrudHandler(model, all)
+			if (access !== undefined) Object.assign(handler, { access: { '*': access } })
 			handlers.set(name, handler)
 			return [path, handler]
 		}),

@@ -56,12 +56,24 @@ export interface Hooks {
 	readonly onError: readonly Hook[]
 }
 
+/** What tells the route of a request. */
+export interface RouteFacts {
+	readonly action: Action | undefined
+	/** The custom route that matched, as declared: `GET|POST custom/%s`. */
+	readonly customRoute: string | undefined
+	readonly params: readonly unknown[]
+}
+
 /** What a request needs to know about its mount. */
 export interface MountFacts {
 	/** The handler path's segments, decoded. */
 	readonly path: readonly string[]
-	/** Class name of the handler, for logs. */
+	/** Class name of the handler, for messages and descriptions. */
 	readonly name: string
+	/** What logs, events and traces call it: its class name, or its path if its class is shared by many. */
+	readonly label: string
+	/** The template of a request's route, from the server's root: `/blog/article/{id}`. */
+	readonly routeOf: (routed: RouteFacts) => string | undefined
 	/** Whether answers get the envelope. */
 	readonly wrap: boolean
 	/** Changes the bodies of errors, except problem details; `undefined` if they stay as they are. */
@@ -82,7 +94,7 @@ export interface MountFacts {
 /** An exchange after routing: its URL and method have led to an action. */
 export type Routed = Exchange & { readonly mount: MountFacts; readonly action: Action }
 
-export class Exchange implements Due, RequestSource, BodySource {
+export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 	readonly app: App
 	readonly incoming: Incoming
 
@@ -95,6 +107,8 @@ export class Exchange implements Due, RequestSource, BodySource {
 	mount: MountFacts | undefined = undefined
 	action: Action | undefined = undefined
 	params: readonly (string | number)[] = NO_PARAMS
+	/** The custom route that matched, as declared. */
+	customRoute: string | undefined = undefined
 
 	// The caller: written by `credentials.ts`, or by the method.
 	user: User | null = null
@@ -186,6 +200,11 @@ export class Exchange implements Due, RequestSource, BodySource {
 	 */
 	requireDigest(challenge: Readonly<Record<string, string>>): void {
 		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
+	}
+
+	/** The template of the route, as the description has it; `undefined` if there is no action. */
+	get route(): string | undefined {
+		return this.mount?.routeOf(this)
 	}
 
 	get request(): Request {
@@ -309,7 +328,7 @@ export class Exchange implements Due, RequestSource, BodySource {
 			requestId: this.id(),
 			method: this.method,
 			url: loggedPath(this.target()),
-			handler: this.mount?.name,
+			handler: this.mount?.label,
 			action: this.action?.name,
 			...traceOf(this.headers.traceparent),
 			...(error === undefined ? undefined : { err: error }),

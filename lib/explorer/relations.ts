@@ -15,7 +15,7 @@ import {
 } from '../crud/relations/shown.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { pathOfMount } from '../openapi/endpoints.ts'
+import { pathOfMount } from '../routing/endpoints.ts'
 import type { Mount, MountTree } from '../routing/routing.ts'
 import type { Caller } from './caller.ts'
 import { operationsAt } from './operations.ts'

@@ -3,6 +3,7 @@
  * checks and compiles the handlers, and `routing/` finds the mounts.
  */
 import type { App } from '../exchange/app.ts'
+import { routesOf } from '../routing/endpoints.ts'
 import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
 import { type Disposals, disposes } from './disposals.ts'
 import { type HandlerController, type Mountable, RestHandler } from './handler.ts'
@@ -70,11 +71,8 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so its init() could not set it up: mount it before freezing it`,
 			)
 		}
-		const { name, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } = compileHandler(
-			instance,
-			this.#options,
-			segments,
-		)
+		const { name, label, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } =
+			compileHandler(instance, this.#options, segments)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
 				`${name}.init() would be called for every request, because ${JSON.stringify(path)} is mounted as a factory: open what it needs beforehand, and pass it to the constructor`,
@@ -94,6 +92,8 @@ export class Controller implements HandlerController {
 			path: segments,
 			handler: instance,
 			name,
+			label,
+			routeOf: routesOf(segments, endpoints),
 			table,
 			routes,
 			wrap: instance.wrap,

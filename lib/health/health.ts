@@ -185,7 +185,7 @@ export class Health implements MountObserver {
 		for (const probe of ['live', 'ready']) {
 			const rest = [...own.slice(path.length), probe]
 			for (const method of ROUTE_METHODS) {
-				const action = mount.routes?.match(method, rest)?.value ?? mount.table.find(method, rest, 0)
+				const action = mount.routes?.match(method, rest)?.value.action ?? mount.table.find(method, rest, 0)
 				if (action !== undefined) throw this.#collision(typed, `has ${action.name}, which is below that of`)
 			}
 		}

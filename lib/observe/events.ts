@@ -11,10 +11,15 @@ export interface RequestFacts {
 	readonly method: string
 	/** The path as sent, without the query, which may contain secrets. */
 	readonly url: string
-	/** The handler's class; `undefined` if no handler has the path. */
+	/**
+	 * The handler's class, or its path if it has none of its own, as `new CrudHandler(…)`: `shop/article`; `undefined` if no
+	 * handler has the path.
+	 */
 	readonly handler?: string | undefined
 	/** The method's name: `get_article`. */
 	readonly action?: string | undefined
+	/** The template of its path, as in the OpenAPI description: `/blog/article/{id}`; `undefined` if nothing serves it. */
+	readonly route?: string | undefined
 	/** From its `traceparent`. */
 	readonly traceId?: string | undefined
 }

@@ -28,14 +28,19 @@ export class RequestTrace {
 		this.request = exchange.request
 	}
 
-	/** The handler's class, once found. */
+	/** The handler's class, or its path if it has none of its own, once found. */
 	get handler(): string | undefined {
-		return this.#exchange.mount?.name
+		return this.#exchange.mount?.label
 	}
 
 	/** The method's name, once found: `get_article`. */
 	get action(): string | undefined {
 		return this.#exchange.action?.name
+	}
+
+	/** The template of the path, once found, as in the OpenAPI description: `/blog/article/{id}`; OpenTelemetry's `http.route`. */
+	get route(): string | undefined {
+		return this.#exchange.route
 	}
 }
 

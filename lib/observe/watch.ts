@@ -171,8 +171,10 @@ export class Watch implements Watched {
 			method: mount === undefined ? (incoming.method ?? '') : method,
 			url: loggedPath(this.#exchange.target()),
 		}
-		if (mount !== undefined) facts.handler = mount.name
+		if (mount !== undefined) facts.handler = mount.label
 		if (action !== undefined) facts.action = action.name
+		const { route } = this.#exchange
+		if (route !== undefined) facts.route = route
 		const trace = traceOf(headers.traceparent)
 		if (trace !== undefined) facts.traceId = trace.traceId
 		return facts

@@ -1,9 +1,10 @@
 /** Makes the OpenAPI description of handlers from their declarations. Imported by `openapi.ts` if the option is on. */
 import { createHash } from 'node:crypto'
 import type { MountFacts } from '../exchange/exchange.ts'
+import { pathOfMount } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/routing.ts'
 import { Components, type Part } from './components.ts'
-import { type Endpoint, endpointsOf, pathOfMount, Steps } from './endpoints.ts'
+import { type Endpoint, endpointsOf, Steps } from './endpoints.ts'
 import { type Operation, OperationIds, operationOf, tagOf } from './operation.ts'
 import type { OpenApiInfo } from './options.ts'
 

@@ -6,7 +6,7 @@ import { attached } from '../base/attached.ts'
 import { type RouteMethod, takesBody } from '../base/http.ts'
 import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Action, MethodDocs } from '../exchange/action.ts'
-import type { MountedEndpoint } from '../routing/endpoints.ts'
+import { type MountedEndpoint, pathOfMount } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/routing.ts'
 import { schemaOfForeign } from '../validate/schema/foreign-schema.ts'
 import { bodySchema, querySchemas } from '../validate/schema/plan-schema.ts'
@@ -25,11 +25,6 @@ export interface Endpoint {
 	readonly shape: Shape
 	/** The declared documentation, else `{}`. */
 	readonly docs: MethodDocs
-}
-
-/** The path of a mount: `/blog/api`; empty for the root. */
-export function pathOfMount({ path }: Mount): string {
-	return path.map((segment) => `/${encodeURIComponent(segment)}`).join('')
 }
 
 export function endpointsOf(mount: Mount): readonly Endpoint[] {

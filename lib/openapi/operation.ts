@@ -1,7 +1,8 @@
 /** The operation objects of a description, and their ids. Called by `document.ts`. */
+import { pathOfMount } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/routing.ts'
 import type { Components, Part } from './components.ts'
-import { type Endpoint, pathOfMount } from './endpoints.ts'
+import type { Endpoint } from './endpoints.ts'
 import { parametersOf } from './parameters.ts'
 import { responsesOf } from './responses.ts'
 import { securityOf } from './security.ts'

@@ -1,10 +1,11 @@
 /**
  * The endpoints of a handler, for descriptions: method, path, and the names of its params. Created by
- * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`.
+ * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`, and by `routesOf`, which tells the route of a request.
  */
 
 import type { RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
+import type { MountFacts, RouteFacts } from '../exchange/exchange.ts'
 import type { Shape } from '../validate/schema/shape.ts'
 
 /** A parameter of a method, parsed from its source. */
@@ -29,12 +30,21 @@ export interface MountedEndpoint {
 	readonly params: readonly EndpointParam[]
 	/** What declares it: a custom `route`, a method's `name`, or the handler's `own` (built-in) action. */
 	readonly by: 'route' | 'name' | 'own'
+	/** Of a custom route, as declared: `GET|POST custom/%s`. */
+	readonly key?: string
+	/** Number of segments that a request has as params; a rest parameter takes more. */
+	readonly segments: number
 	readonly action: Action
 	/** The shape of a built-in action. */
 	readonly shape: (() => Shape) | undefined
 }
 
-export type EndpointPath = Pick<MountedEndpoint, 'path' | 'params' | 'by'>
+export type EndpointPath = Pick<MountedEndpoint, 'path' | 'params' | 'by' | 'segments'>
+
+/** The path of a mount: `/blog/api`; empty for the root. */
+export function pathOfMount({ path }: Pick<MountFacts, 'path'>): string {
+	return path.map((segment) => `/${encodeURIComponent(segment)}`).join('')
+}
 
 /**
  * The paths of a resource: one for each number of optional params; a rest parameter is shown as one segment. (Clients may
@@ -49,7 +59,7 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
 	const params = distinct(names.map(({ name, isRest }) => ({ name, kind: isRest ? 'rest' : 'text' })))
 	return Array.from({ length: names.length - required + 1 }, (_, more) => {
 		const used = params.slice(0, required + more)
-		return { path: base + template(used), params: used, by: 'name' }
+		return { path: base + template(used), params: used, by: 'name', segments: used.length }
 	})
 }
 
@@ -58,12 +68,12 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
  * resource.
  */
 export function ownPath(segments: number, second?: string, resource?: string): EndpointPath {
-	if (resource !== undefined) return { path: `/${resource}`, params: [], by: 'own' }
+	if (resource !== undefined) return { path: `/${resource}`, params: [], by: 'own', segments: 0 }
 	const count = second === undefined ? segments : segments - 1
 	const params = distinct(Array.from({ length: count }, () => ({ name: 'id', kind: 'text' })))
-	if (second === undefined) return { path: template(params), params, by: 'own' }
+	if (second === undefined) return { path: template(params), params, by: 'own', segments }
 	const path = `${template(params.slice(0, 1))}/${second}${template(params.slice(1))}`
-	return { path, params, by: 'own' }
+	return { path, params, by: 'own', segments }
 }
 
 function template(params: readonly EndpointParam[]): string {
@@ -94,7 +104,7 @@ export function customPath(pattern: string, names: readonly ParamName[]): Endpoi
 			return part === '/' ? part : encodeURIComponent(part)
 		})
 		.join('')
-	return { path: `/${path}`, params, by: 'route' }
+	return { path: `/${path}`, params, by: 'route', segments: params.length }
 }
 
 function distinct(params: readonly EndpointParam[]): EndpointParam[] {
@@ -104,4 +114,56 @@ function distinct(params: readonly EndpointParam[]): EndpointParam[] {
 		used.add(distinctName)
 		return { name: distinctName, kind }
 	})
+}
+
+const PARAM = /\{[^{}]*\}/g
+
+/**
+ * Returns a function that tells the route of a request to a mount: the path of its endpoint, from the server's root, as
+ * the OpenAPI description spells it. So there are only as many routes as endpoints, whatever clients send.
+ *
+ * @param endpoints called at the first request that is asked for its route: computing them is slow
+ */
+export function routesOf(
+	path: readonly string[],
+	endpoints: () => readonly MountedEndpoint[],
+): MountFacts['routeOf'] {
+	let templates: Templates | undefined
+	return (routed) => {
+		templates ??= new Templates(pathOfMount({ path }), endpoints())
+		return templates.of(routed)
+	}
+}
+
+class Templates {
+	readonly #byKey = new Map<string, string>()
+	/** By the number of segments that are params. */
+	readonly #byAction = new Map<Action, string[]>()
+
+	constructor(base: string, endpoints: readonly MountedEndpoint[]) {
+		// In a description, templates that differ only in names are one path, spelled as the first of them. It has no QUERY.
+		const spelled = new Map<string, string>()
+		const isLast = ({ method }: MountedEndpoint) => Number(method === 'QUERY')
+		for (const endpoint of endpoints.toSorted((a, b) => isLast(a) - isLast(b))) {
+			const { path, action, key, segments } = endpoint
+			const shape = path.replace(PARAM, '{}')
+			const template = spelled.get(shape) ?? (base + path || '/')
+			spelled.set(shape, template)
+			if (key !== undefined) this.#byKey.set(key, template)
+			else {
+				const known = this.#byAction.get(action) ?? []
+				known[segments] = template
+				this.#byAction.set(action, known)
+			}
+		}
+	}
+
+	of({ action, customRoute, params }: RouteFacts): string | undefined {
+		if (customRoute !== undefined) return this.#byKey.get(customRoute)
+		const known = action && this.#byAction.get(action)
+		// A request may leave out params that the method doesn't declare as optional, and has any number for a rest parameter.
+		return (
+			known?.[Math.min(params.length, known.length - 1)] ?? known?.find((template) => template !== undefined)
+		)
+	}
 }

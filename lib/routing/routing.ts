@@ -11,12 +11,19 @@ import type { Exchange, MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
 import type { MountedEndpoint } from './endpoints.ts'
 
+/** What a custom route leads to. */
+export interface CustomRoute {
+	/** As declared: `GET|POST custom/%s`. */
+	readonly key: string
+	readonly action: Action
+}
+
 /** One handler at one path. */
 export interface Mount extends MountFacts {
 	/** The handler itself, for descriptions; requests use its views. */
 	readonly handler: object
 	/** `undefined` without custom routes. */
-	readonly routes: RouteTable<Action> | undefined
+	readonly routes: RouteTable<CustomRoute> | undefined
 	readonly table: LookupTable
 	/** For descriptions; computed when first read. */
 	readonly endpoints: readonly MountedEndpoint[]
@@ -205,7 +212,8 @@ export function findAction(
 	const custom = routes?.match(verb, segments.slice(from))
 	if (custom !== undefined) {
 		exchange.params = custom.params
-		return custom.value
+		exchange.customRoute = custom.value.key
+		return custom.value.action
 	}
 	const found = table.find(verb, segments, from)
 	if (found !== undefined) {

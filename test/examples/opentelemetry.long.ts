@@ -88,16 +88,18 @@ describe('examples/17-opentelemetry', (test) => {
 
 	test("a request is a span with the caller's as its parent, and the method's spans are its children", async () => {
 		const [inner, outer] = await spans(2, { traceparent: `00-${TRACE}-${CALLER}-01` })
-		assert.equal([outer?.name, outer?.trace, outer?.parent], ['Blog.get_article', TRACE, CALLER])
+		assert.equal([outer?.name, outer?.trace, outer?.parent], ['GET /blog/article/{id}', TRACE, CALLER])
 		assert.equal([inner?.name, inner?.trace, inner?.parent], ['find', TRACE, outer?.id])
 		for (const said of ["'http.request.method': 'GET'", "'http.response.status_code': 200"])
 			assert.match(outer?.text ?? '', said)
 		assert.match(outer?.text ?? '', "'url.path': '/blog/article/5'")
+		assert.match(outer?.text ?? '', "'http.route': '/blog/article/{id}'")
+		assert.match(outer?.text ?? '', "'code.function.name': 'Blog.get_article'")
 	})
 
 	test("without a caller's trace, it is a root span", async () => {
 		const [inner, outer] = await spans(2, {})
-		assert.equal([outer?.name, outer?.parent], ['Blog.get_article', undefined])
+		assert.equal([outer?.name, outer?.parent], ['GET /blog/article/{id}', undefined])
 		assert.is(inner?.trace, outer?.trace)
 		assert.is.not(outer?.trace, TRACE)
 	})
@@ -119,7 +121,7 @@ describe('examples/17-opentelemetry', (test) => {
 		await until(() => since().filter(({ text }) => /^\}$/m.test(text)).length >= 40, '40 spans')
 		for (const id of ids) {
 			const own = since().filter(({ trace }) => trace === id)
-			const outer = own.find(({ name }) => name === 'Blog.get_article')
+			const outer = own.find(({ name }) => name === 'GET /blog/article/{id}')
 			const inner = own.find(({ name }) => name === 'find')
 			assert.equal([own.length, outer?.parent, inner?.parent], [2, CALLER, outer?.id])
 		}

@@ -81,7 +81,7 @@ describe('events of a server', (test) => {
 			assert.ok(durationMs > 0)
 			assert.equal(others, {
 				...{ method: 'GET', url: '/blog/article/5', handler: 'Blog', action: 'get_article' },
-				...{ status: 200, bytes: 27, ip: '127.0.0.1' },
+				...{ route: '/blog/article/{id}', status: 200, bytes: 27, ip: '127.0.0.1' },
 			})
 			assert.equal(errors, [])
 			assert.equal(log.lines, [])

@@ -116,6 +116,7 @@ describe('request log', (test) => {
 				url: '/blog/article/5',
 				handler: 'Blog',
 				action: 'get_article',
+				route: '/blog/article/{id}',
 				traceId: TRACE,
 				status: 200,
 				bytes: '{"success":true,"data":{"id":"5","title":"Ä"}}'.length + 1,

@@ -12,7 +12,7 @@ function mount(...path: string[]): Mount {
 	return {
 		path,
 		handler: {},
-		name: path.join('/'),
+		...{ name: path.join('/'), label: path.join('/'), routeOf: () => undefined },
 		view: () => ({}),
 		routes: new RouteTable(),
 		table: new LookupTable(),

@@ -15,7 +15,7 @@ import {
 	type ParamName,
 	resourcePaths,
 } from '../../routing/endpoints.ts'
-import { LookupTable } from '../../routing/routing.ts'
+import { type CustomRoute, LookupTable } from '../../routing/routing.ts'
 import { SpecMemo } from '../../validate/validate.ts'
 import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
@@ -24,6 +24,7 @@ import {
 	type Method,
 	methodsOf,
 	methodWrapper,
+	OWN_ACTIONS,
 	type OwnAction,
 	ownActionsOf,
 	refuseFunctionFields,
@@ -39,8 +40,10 @@ const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false
 
 interface CompiledHandler {
 	readonly name: string
+	/** See `MountFacts`. */
+	readonly label: string
 	readonly table: LookupTable
-	readonly routes: RouteTable<Action> | undefined
+	readonly routes: RouteTable<CustomRoute> | undefined
 	readonly guards: Guards
 	readonly idempotencyKeys: IdempotencyKeys
 	readonly hooks: Hooks | undefined
@@ -107,17 +110,18 @@ export function compileHandler(
 	}
 	for (const { name: target, method, resource } of namedRoutes)
 		entries.push({ method, target, paths: () => resourcePaths(resource, namesOf(target)) })
-	const routes = new RouteTable<Action>()
+	const routes = new RouteTable<CustomRoute>()
 	for (const [key, target] of targets) {
-		const { methods: verbs, text } = addRoute(name, routes, key, action(target))
+		const { methods: verbs, text } = addRoute(name, routes, { key, action: action(target) })
 		const own = builtIn.find(({ name }) => name === target)
 		// Built-in actions are functions of the library, whose parameter names mean nothing to users.
 		const paths = () => [customPath(text, own === undefined ? namesOf(target) : ID)]
-		for (const method of verbs) entries.push({ method, target, shape: own?.shape, paths })
+		for (const method of verbs) entries.push({ method, target, shape: own?.shape, paths, key })
 	}
 	refuseBodiless(name, declared, entries)
 	return {
 		name,
+		label: labelOf(handler, place),
 		table,
 		routes: routes.size === 0 ? undefined : routes,
 		guards: ownGuards,
@@ -128,8 +132,15 @@ export function compileHandler(
 	}
 }
 
+/** What logs call it. All tables without a subclass have the class that has the built-in actions: their paths tell them apart. */
+function labelOf(handler: RestHandler, place: string): string {
+	const { name } = handler.constructor
+	const isOwn = !Object.hasOwn(Object.getPrototypeOf(handler), OWN_ACTIONS)
+	return name !== '' && isOwn ? name : place || '/'
+}
+
 /** An endpoint whose paths aren't computed yet: computing them is slow, and only descriptions need them. */
-interface EndpointEntry extends Partial<Pick<MountedEndpoint, 'shape'>> {
+interface EndpointEntry extends Partial<Pick<MountedEndpoint, 'shape' | 'key'>> {
 	readonly method: RouteMethod
 	readonly target: string
 	readonly paths: () => readonly EndpointPath[]
@@ -141,8 +152,11 @@ function lazyEndpoints(
 ): () => readonly MountedEndpoint[] {
 	let endpoints: readonly MountedEndpoint[] | undefined
 	return () => {
-		endpoints ??= entries.flatMap(({ method, target, shape, paths }) =>
-			paths().map((path) => ({ ...path, method, action: action(target), shape })),
+		endpoints ??= entries.flatMap(({ method, target, shape, key, paths }) =>
+			paths().map((path) => ({
+				...{ ...path, method, action: action(target), shape },
+				...(key === undefined ? {} : { key }),
+			})),
 		)
 		return endpoints
 	}
@@ -251,9 +265,9 @@ function addOwn(owner: string, table: LookupTable, own: OwnAction, action: Actio
 	}
 }
 
-function addRoute(owner: string, routes: RouteTable<Action>, key: string, action: Action): RouteKey {
+function addRoute(owner: string, routes: RouteTable<CustomRoute>, route: CustomRoute): RouteKey {
 	try {
-		return routes.add(key, action)
+		return routes.add(route.key, route)
 	} catch (error) {
 		throw new TypeError(`${owner}.${error instanceof Error ? error.message : String(error)}`, {
 			cause: error,

@@ -88,7 +88,7 @@ describe('pino', (test) => {
 		assert.equal(first, {
 			...{ level: 30, requestId: 'abc-1', method: 'GET', url: '/blog/article/5' },
 			...{ handler: 'Blog', action: 'get_article', traceId: '4bf92f3577b34da6a3ce929d0e0e4736' },
-			...{ status: 200, bytes: 27, ip: '127.0.0.1', msg: 'request' },
+			...{ route: '/blog/article/{id}', status: 200, bytes: 27, ip: '127.0.0.1', msg: 'request' },
 		})
 		assert.equal([failed?.level, failed?.msg], [50, 'get_broken failed'])
 		const { type, message, stack } = (failed?.err ?? {}) as Record<string, string>

@@ -34,13 +34,13 @@ describe('mount/compile', (test) => {
 		}
 		assert.is(table.get('GET', 'article')?.name, 'get_article')
 		assert.is(table.get('POST', undefined)?.name, 'post__default')
-		assert.is(routes?.match('GET', ['custom', 'a'])?.value.name, 'page')
+		assert.is(routes?.match('GET', ['custom', 'a'])?.value.action.name, 'page')
 	})
 
 	test('a method is one action, however many routes lead to it', () => {
 		const { table, routes } = compile(blog(['get_a_b'], { customRoutes: { 'POST x': 'get_a_b' } }))
 		assert.is(table.get('GET', 'a_b'), table.get('GET', 'a-b'))
-		assert.is(table.get('GET', 'a_b'), routes?.match('POST', ['x'])?.value)
+		assert.is(table.get('GET', 'a_b'), routes?.match('POST', ['x'])?.value.action)
 	})
 
 	test("the handler's own authenticator and acl take precedence over the server's", () => {
@@ -53,7 +53,7 @@ describe('mount/compile', (test) => {
 	test('access may be declared for the target of a custom route, by its name', () => {
 		const fields = { customRoutes: { 'GET x': 'page' }, access: { page: 'user' } }
 		const { routes } = compile(blog(['page'], fields), SOMEBODY)
-		assert.is(routes?.match('GET', ['x'])?.value.access.user, true)
+		assert.is(routes?.match('GET', ['x'])?.value.action.access.user, true)
 	})
 
 	test('a class without a name is called "the handler"', () => {
