@@ -5,7 +5,7 @@
  */
 
 import { RestError } from '../base/error.ts'
-import type { Seconds } from '../base/time.ts'
+import type { Bytes, Seconds } from '../base/time.ts'
 
 /** A JSON value. It is stored as text, so that readers never share an object. */
 export type JsonValue =
@@ -60,6 +60,10 @@ export interface Cache {
 	 * @throws CacheUnavailable if it can't respond
 	 */
 	check?(): void | Promise<void>
+	/** How many entries it has, for the option `metrics`; left out if that isn't known. */
+	readonly size?: number
+	/** How many bytes they take, for the option `metrics`; left out if that isn't known. */
+	readonly bytes?: Bytes
 }
 
 /**

@@ -88,6 +88,11 @@ export class MemoryCache implements Cache {
 		return this.#entries.size
 	}
 
+	/** Bytes of keys and JSON texts, counted as for `maxBytes`; including those of expired entries. */
+	get bytes(): Bytes {
+		return this.#bytes
+	}
+
 	/** The value, a new copy for each call; `undefined` if there is none or it has expired. */
 	get(key: string): JsonValue | undefined {
 		const entry = this.#find(key, this.#clock())

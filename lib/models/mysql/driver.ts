@@ -6,6 +6,7 @@ import type { Driver, Rows, Statement } from '../sql/driver.ts'
 import { NoAnswer, NoConnection, WaitQueue } from '../sql/pool.ts'
 import { isKept, PreparedTexts } from '../sql/text-cache.ts'
 import { runTransaction } from '../sql/transaction.ts'
+import { usageOf } from '../usage.ts'
 import { isLost, isReadOnly, isUnsent, numberOf } from './errors.ts'
 import {
 	boundedRows,
@@ -58,6 +59,10 @@ export class MysqlDriver implements Driver {
 			(connection) => connections.release(connection),
 		)
 		this.#timeout = milliseconds * 0.8
+		usageOf(this).pool = () => {
+			const usage = connections.usage?.()
+			return usage && { ...usage, system: 'mysql', waiting: this.#waiting.size }
+		}
 		this.statementTimeout = this.#timeout - Math.min(500, this.#timeout / 8)
 	}
 

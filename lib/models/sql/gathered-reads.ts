@@ -1,6 +1,7 @@
 /** `Reads`: reads records by id; concurrent reads with the same selection and condition become one statement. */
 import type { Condition, Found } from '../model.ts'
 import { ModelError } from '../model-error.ts'
+import { type StoreUsage, usageOf } from '../usage.ts'
 import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
 import { writeCondition } from './condition.ts'
 import { Sql } from './dialect.ts'
@@ -16,6 +17,7 @@ export class Reads {
 	/** Called for each read, because the plan may have been evicted. */
 	readonly #plan: () => Plan
 	readonly #runner: Runner
+	readonly #usage: StoreUsage
 	/** Batched reads, by the text and values of their condition. */
 	readonly #gathered = new Map<string, GatheredReads<Found>>()
 
@@ -23,10 +25,12 @@ export class Reads {
 		this.#live = live
 		this.#plan = plan
 		this.#runner = runner
+		this.#usage = usageOf(runner.driver)
 	}
 
 	/** Reads a record, batched with concurrent reads. */
 	gathered(id: string, where: Condition | undefined): Promise<Found | undefined> {
+		this.#usage.reads++
 		const scope = where === undefined ? '' : this.#scopeOf(where)
 		if (scope === undefined) return this.alone(id, where)
 		let gathered = this.#gathered.get(scope)
@@ -40,6 +44,7 @@ export class Reads {
 	/** Reads a record with a statement of its own. */
 	async alone(id: string, where: Condition | undefined): Promise<Found | undefined> {
 		const plan = this.#plan()
+		this.#usage.readStatements++
 		const { rows } = await this.#runner.run(this.#one(id, where, plan))
 		const [row] = rows
 		return row === undefined ? undefined : plan.selectedRow.found(row)
@@ -75,6 +80,7 @@ export class Reads {
 		sql.text = known ?? `${head}${sql.text}`
 		// Texts with a condition aren't cached: there may be many of them, and long ones.
 		if (known === undefined && where === undefined) gathered.keep(condition, sql.text)
+		this.#usage.readStatements++
 		const { rows } = await this.#runner.run(sql.statement(false))
 		return new Map(rows.map((row) => [selectedRow.id(row), selectedRow.found(row)]))
 	}

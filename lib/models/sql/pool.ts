@@ -57,6 +57,11 @@ export class WaitQueue<Connection> {
 		this.#release = release
 	}
 
+	/** Number of callers that wait. */
+	get size(): number {
+		return this.#size
+	}
+
 	/** Calls `resolve` with a connection, or `reject` after an error or the timeout, whose error has no `cause`. */
 	acquire(
 		resolve: (connection: Connection) => void,

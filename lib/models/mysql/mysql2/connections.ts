@@ -9,6 +9,7 @@ import type { Bytes } from '../../../base/time.ts'
 import { ModelError } from '../../model-error.ts'
 import { type GetConnection, Renewal } from '../../sql/pool.ts'
 import type { PreparedTexts } from '../../sql/text-cache.ts'
+import type { PoolUsage } from '../../usage.ts'
 
 /** Any object of mysql2 that can run statements. */
 export type MysqlDatabase =
@@ -66,10 +67,15 @@ export interface Connections {
 	lent(connection: Connection): object
 	/** Replaces a connection to a server that became read-only in a failover, and all older connections. */
 	renew(connection?: Connection): void
+	/** The pool's state; `undefined` if it isn't known. */
+	usage?(): Pick<PoolUsage, 'pool' | 'inUse' | 'max'> | undefined
 }
 
 interface Pool {
 	readonly getConnection: GetConnection<Connection>
+	readonly config?: { readonly connectionLimit?: number }
+	readonly _allConnections?: { readonly length: number }
+	readonly _freeConnections?: { readonly length: number }
 }
 
 /** @throws TypeError unless `database` is a pool, a pool cluster or a connection of mysql2 */
@@ -134,6 +140,13 @@ class PooledConnections implements Connections {
 	renew(connection?: Connection): void {
 		if (connection !== undefined) this.destroy(connection)
 		this.#renewal.renew()
+	}
+
+	/** Reads what mysql2 has no public name for; OpenTelemetry's instrumentation reads the same. */
+	usage(): ReturnType<NonNullable<Connections['usage']>> {
+		const { config, _allConnections: all, _freeConnections: free } = this.#pool
+		if (all === undefined || free === undefined || config?.connectionLimit === undefined) return undefined
+		return { pool: this.#pool, inUse: all.length - free.length, max: config.connectionLimit }
 	}
 
 	release(connection: Connection): void {

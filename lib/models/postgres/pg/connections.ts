@@ -9,6 +9,7 @@ import type { Pending } from '../../sql/batch-queue.ts'
 import { type Rows, SetupError, type Statement } from '../../sql/driver.ts'
 import { NoAnswer, type NoConnection, Renewal, WaitQueue } from '../../sql/pool.ts'
 import { isKept } from '../../sql/text-cache.ts'
+import type { PoolUsage } from '../../usage.ts'
 import { codeOf, isMixedUp, isReadOnly, READ_TIMEOUT } from '../errors.ts'
 import { cancel } from './cancel.ts'
 import { isBreaking, Lease, type PgCallback, type PgPool, type PgQuery, type PgResult } from './pool.ts'
@@ -63,6 +64,14 @@ export class PgConnections {
 		// When the server stops, a pool emits 'error' for each idle connection, which ends the process if there is no
 		// listener. The pool replaces the connections by itself.
 		if (pool.listenerCount('error') === 0) pool.on('error', () => {})
+	}
+
+	/** The pool's state; `undefined` for pools that don't tell it, as those of older versions of pg. */
+	get usage(): PoolUsage | undefined {
+		const { totalCount, idleCount, options } = this.#pool
+		if (idleCount === undefined || options?.max === undefined) return undefined
+		const counts = { waiting: this.#waiting.size, inUse: totalCount - idleCount, max: options.max }
+		return { pool: this.#pool, system: 'postgresql', ...counts }
 	}
 
 	acquire(

@@ -3,6 +3,7 @@ import type { Seconds } from '../../../base/time.ts'
 import { type Driver, type Rows, SetupError, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
+import { usageOf } from '../../usage.ts'
 import { isAborted, PROBE } from '../errors.ts'
 import { PgConnections } from './connections.ts'
 import { isBreaking, type Lease, type PgPool } from './pool.ts'
@@ -17,6 +18,7 @@ export class PgDriver implements Driver {
 	constructor(pool: PgPool, timeoutSeconds: Seconds) {
 		this.#connections = new PgConnections(pool, timeoutSeconds)
 		this.#writes = new PgWrites(this.#connections)
+		usageOf(this).pool = () => this.#connections.usage
 		// After pg's `query_timeout` the outcome of a query is unknown, which should not happen to a whole batch.
 		this.#allowsBatches = (pool.options?.query_timeout ?? 0) === 0
 	}

@@ -16,7 +16,8 @@ export interface PgPool {
 	on(event: 'error', listener: (error: Error) => void): unknown
 	listenerCount(event: 'error'): number
 	readonly totalCount: number
-	readonly options?: { readonly query_timeout?: number | undefined }
+	readonly idleCount?: number
+	readonly options?: { readonly query_timeout?: number | undefined; readonly max?: number | undefined }
 }
 
 export interface PgClient extends CancelTarget {
