@@ -70,6 +70,7 @@ export type { Deprecated } from './handler/mount/deprecated.ts'
 export type { HealthCheck } from './health/checks.ts'
 export type { HealthOptions } from './health/health.ts'
 export type { RateLimit } from './limits/rate-limit.ts'
+export type { MetricsOptions } from './metrics/metrics.ts'
 export type { MemoryField } from './models/memory/declared.ts'
 export { MemoryModel, type MemoryModelOptions } from './models/memory/memory-model.ts'
 // Everything for writing models is in `verbena/model`; these are for users of CrudHandler.

@@ -12,7 +12,7 @@ import { ROOT } from './helpers/program.ts'
  * The rooms, from the top: a file imports from rooms below its own, and from its own. `index.ts` stands above all.
  */
 const ROOMS: readonly string[] = [
-	...['testing', 'cli', 'server', 'transport', 'explorer', 'openapi', 'health', 'crud'],
+	...['testing', 'cli', 'server', 'transport', 'explorer', 'openapi', 'metrics', 'health', 'crud'],
 	...['providers', 'client'],
 	...['handler', 'pipeline', 'routing', 'reply', 'observe', 'exchange', 'cors', 'limits', 'auth', 'request'],
 	...['models', 'cache', 'validate', 'base', 'wire'],

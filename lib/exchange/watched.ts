@@ -15,6 +15,8 @@ export interface Outcome {
 export interface Watched {
 	/** Whether a tracer may have bound a context to the request. */
 	readonly isTraced: boolean
+	/** Whether it needs to know only how the answer ends, and not when a client disconnects before it. */
+	readonly isLazy: boolean
 	/** Answers the request in the async context that tracers bind to it. */
 	run<T>(answer: () => T): T
 	/** A step begins, which ends the previous one. */
@@ -23,6 +25,8 @@ export interface Watched {
 	failed(error: unknown): void
 	/** The answer is about to be sent. */
 	answered(outcome: Outcome): void
+	/** Ends the request; `isWhole` if its answer was sent completely. The first call counts. */
+	end(isWhole: boolean): void
 }
 
 /**

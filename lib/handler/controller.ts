@@ -29,7 +29,7 @@ export interface MountObserver {
 
 interface ControllerOptions extends Guards, ServerHooks {
 	readonly disposals?: Disposals | undefined
-	readonly observer?: MountObserver | undefined
+	readonly observers?: readonly MountObserver[]
 }
 
 /** Mounts handlers at paths; `server.controller`, and `this.controller` in a handler. */
@@ -110,10 +110,11 @@ export class Controller implements HandlerController {
 			hooks,
 			view: hooks === undefined ? view : onePerRequest(view),
 		}
-		this.#options.observer?.check(path, mount)
+		const { observers = [] } = this.#options
+		for (const observer of observers) observer.check(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
-		this.#options.observer?.mounted(instance)
+		for (const observer of observers) observer.mounted(instance)
 		this.#warn(instance, name, nearMisses)
 		if (factory === undefined) this.#initialize(mount, instance)
 		// Frozen, so that `becomeView` can tell when the factory returns the same instance again.

@@ -1,13 +1,10 @@
 /**
- * Probes for load balancers: `/live` (the process responds) and `/ready` (it should get requests). Their handler is in
- * a separate mount tree: `transport/serving.ts` passes each request to `Health` first, which answers probes by running
- * the pipeline with that tree. So probes need no credentials and no known host, aren't logged, compressed or shown as a
- * page, and aren't in the OpenAPI description. Created by `Server` if the option `health` is on.
+ * Probes for load balancers: `/live` (the process responds) and `/ready` (it should get requests). Their handler is an
+ * `UnlistedMount` of `handler/`, which answers before any other step. Created by `Server` if the option `health` is on.
  */
 import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { RestError } from '../base/error.ts'
-import { ROUTE_METHODS } from '../base/http.ts'
 import {
 	functionLike,
 	listOf,
@@ -22,15 +19,10 @@ import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '..
 import { CrudHandler } from '../crud/crud-handler.ts'
 import { FACTS } from '../crud/view.ts'
 import type { App } from '../exchange/app.ts'
-import type { Exchange } from '../exchange/exchange.ts'
-import { Controller, type MountObserver } from '../handler/controller.ts'
+import type { MountObserver } from '../handler/controller.ts'
 import { RestHandler } from '../handler/handler.ts'
-import { answer } from '../pipeline/answer.ts'
-import { answerPreflight, isPreflight } from '../pipeline/cors-preflight.ts'
-import type { Reply } from '../reply/headers.ts'
-import type { Incoming } from '../request/incoming.ts'
-import { parseTarget } from '../request/url.ts'
-import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
+import { UnlistedMount } from '../handler/unlisted.ts'
+import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './checks.ts'
 
 /** The option `health`: the path of the probes, and the checks of /ready. */
@@ -73,9 +65,6 @@ export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }",
 	drainDelaySeconds: or(numberIn({ from: 0, to: MAX_TIMER, unit: 'seconds' }), 0),
 } satisfies Readers<HealthOptions>)
 
-/** A quick test that excludes most URLs before they are parsed. */
-const PROBE = /\/(?:live|ready)\/?(?:\?|$)/
-
 const NO_STORE = { 'Cache-Control': 'no-store' }
 const NOT_READY = Object.freeze(new RestError('unavailable', 'Not ready', { headers: NO_STORE }))
 
@@ -105,12 +94,9 @@ class Probes extends RestHandler {
 
 export class Health implements MountObserver {
 	readonly #drainDelay: Milliseconds
-	readonly #path: string
-	readonly #segments: readonly string[]
+	readonly page: UnlistedMount
 	/** The server's mounts. */
 	readonly #mounts: MountTree
-	/** The probes' own mount. */
-	readonly #own = new MountTree()
 	readonly #readiness: Readiness
 	/** Whether a store's check includes writing, by source, so that a pool shared by a hundred tables is checked once. */
 	readonly #stores = new Map<object, { writes: boolean }>()
@@ -121,41 +107,19 @@ export class Health implements MountObserver {
 		const { path, checks, timeoutSeconds, drainDelaySeconds } = settings
 		const { cache, logger } = app
 		this.#drainDelay = inMilliseconds(drainDelaySeconds)
-		this.#path = path
-		this.#segments = [...parsePath('base', base), ...parsePath('health.path', path)]
 		this.#mounts = mounts
 		this.#readiness = new Readiness(logger, steadyClock, inMilliseconds(timeoutSeconds))
 		if (cache.check !== undefined) this.#readiness.add('cache', async () => cache.check?.())
 		for (const [at, check] of checks.entries())
 			this.#readiness.add(check.name === '' ? `checks[${at}]` : check.name, check)
-		const controller = new Controller(app, this.#own, base, { authenticator: undefined, acl: undefined })
-		controller.service(path, new Probes(() => this.#isReady()))
-	}
-
-	/** The answer to a probe; `undefined` for every other request. */
-	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
-		if (!this.isProbe(exchange.incoming)) return undefined
-		// A preflight succeeds, so that a page that uses another method than GET can read the 405.
-		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
-			return answerPreflight(exchange, undefined, [])
-		const reply = answer(exchange, this.#own)
-		// The checks have their own timeout, not `handlerTimeoutSeconds`.
-		exchange.due = Number.POSITIVE_INFINITY
-		return reply
-	}
-
-	isProbe({ url = '' }: Pick<Incoming, 'url'>): boolean {
-		if (!PROBE.test(url)) return false
-		const own = this.#segments
-		try {
-			const { segments } = parseTarget(url)
-			const last = segments.at(-1)
-			if (segments.length !== own.length + 1 || (last !== 'live' && last !== 'ready')) return false
-			return own.every((segment, at) => segment === segments[at])
-		} catch {
-			// The pipeline refuses an invalid target.
-			return false
-		}
+		const handler = new Probes(() => this.#isReady())
+		this.page = new UnlistedMount(app, {
+			option: 'health',
+			base,
+			path,
+			handler,
+			resources: ['live', 'ready'],
+		})
 	}
 
 	#isReady(): boolean | Promise<boolean> {
@@ -174,27 +138,8 @@ export class Health implements MountObserver {
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
 	}
 
-	/** @throws TypeError if the handler would get the probes' requests, or the probes the handler's */
 	check(typed: string, mount: Mount): void {
-		const own = this.#segments
-		const { path } = mount
-		if (own.every((segment, at) => segment === path[at]))
-			throw this.#collision(typed, path.length === own.length ? 'is that of' : 'is below that of')
-		// The probes' path is longer and wins over a handler above it, but must not silently shadow the handler's actions.
-		if (!path.every((segment, at) => segment === own[at])) return
-		for (const probe of ['live', 'ready']) {
-			const rest = [...own.slice(path.length), probe]
-			for (const method of ROUTE_METHODS) {
-				const action = mount.routes?.match(method, rest)?.value.action ?? mount.table.find(method, rest, 0)
-				if (action !== undefined) throw this.#collision(typed, `has ${action.name}, which is below that of`)
-			}
-		}
-	}
-
-	#collision(typed: string, how: string): TypeError {
-		return new TypeError(
-			`the handler path ${JSON.stringify(typed)} ${how} the option health, ${JSON.stringify(this.#path)}: change one of them`,
-		)
+		this.page.check(typed, mount)
 	}
 
 	/** Adds the check of a mounted handler's model, if it has one. */

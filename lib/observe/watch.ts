@@ -1,6 +1,6 @@
 /**
- * Observes requests for the log, listeners, tracers and `Server-Timing`: a `Watch` follows one request from its head to the
- * last byte of its reply, and is created only if one of these needs it. `transport/` creates and ends it, the pipeline
+ * Observes requests for the log, listeners, tracers, `Server-Timing` and metrics: a `Watch` follows one request from its head
+ * to the last byte of its reply, and is created only if one of these needs it; for metrics alone, it is a `Count`. `transport/` creates and ends it, the pipeline
  * reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
 import { type Logger, logSafely } from '../base/logger.ts'
@@ -10,6 +10,7 @@ import { isFailure, type Outcome, type Step, type Watched } from '../exchange/wa
 import { traceOf } from '../request/incoming.ts'
 import { loggedPath } from '../request/url.ts'
 import { Events, type RequestFacts, type ServedRequest } from './events.ts'
+import { Count, type RequestCounts } from './request-counts.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
 /** The options, checked and complete. */
@@ -25,17 +26,31 @@ export class Observers {
 	readonly logger: Logger
 	readonly logRequests: boolean
 	readonly serverTiming: boolean
+	/** `undefined` without the option `metrics`. */
+	readonly counts: RequestCounts | undefined
 
-	constructor(logger: Logger, { logRequests, serverTiming }: ObserveOptions) {
+	constructor(logger: Logger, { logRequests, serverTiming }: ObserveOptions, counts?: RequestCounts) {
 		this.events = new Events(logger)
 		this.logger = logger
 		this.logRequests = logRequests
 		this.serverTiming = serverTiming
+		this.counts = counts
 	}
 
 	/** Whether anything observes requests at the moment: listeners come and go. */
 	get isActive(): boolean {
+		return this.counts !== undefined || this.#isWatching
+	}
+
+	get #isWatching(): boolean {
 		return this.logRequests || this.serverTiming || this.events.entries.length > 0 || REQUESTS.hasSubscribers
+	}
+
+	/** Begins to watch a request, if it `isActive`. */
+	watch(exchange: Exchange): Watched {
+		return this.counts === undefined || this.#isWatching
+			? new Watch(exchange, this)
+			: new Count(exchange, this.counts)
 	}
 }
 
@@ -45,6 +60,7 @@ interface StepTiming {
 }
 
 export class Watch implements Watched {
+	readonly isLazy = false
 	readonly #exchange: Exchange
 	readonly #observers: Observers
 	readonly #clock: Clock
@@ -67,6 +83,7 @@ export class Watch implements Watched {
 		this.#startedAt = clock()
 		this.#ip = exchange.ip()
 		this.#trace = REQUESTS.hasSubscribers ? new RequestTrace(exchange) : undefined
+		observers.counts?.begin()
 	}
 
 	get isTraced(): boolean {
@@ -111,11 +128,11 @@ export class Watch implements Watched {
 		if (this.#observers.serverTiming) outcome.headers.push('Server-Timing', this.#timing())
 	}
 
-	/** Ends the request; `isWhole` if its reply was sent completely. */
 	end(isWhole: boolean): void {
 		if (this.#hasEnded) return
 		this.#hasEnded = true
-		const { logRequests, events } = this.#observers
+		const { logRequests, events, counts } = this.#observers
+		counts?.end(this.#exchange, isWhole ? this.#status : undefined, this.#clock() - this.#startedAt)
 		const isLogged = logRequests && this.#exchange.mount?.silent !== true
 		if (isLogged || events.has('request')) {
 			const served = this.#served(isWhole)

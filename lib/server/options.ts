@@ -21,6 +21,7 @@ import { type Cors, type CorsOptions, corsOption } from '../cors/cors.ts'
 import { aclIn, authenticatorIn } from '../handler/mount/compile.ts'
 import type { ServerHooks } from '../handler/mount/compile-hooks.ts'
 import { type HealthOptions, healthOption } from '../health/health.ts'
+import { type MetricsOptions, metricsOption } from '../metrics/metrics.ts'
 import { type OpenApiOptions, openApiInfo } from '../openapi/options.ts'
 import { type CompressionOptions, compressionOption } from '../reply/compression/negotiate.ts'
 import { hostsOf } from '../transport/admission.ts'
@@ -56,6 +57,8 @@ export interface ServerOptions {
 	readonly serverTiming?: boolean
 	/** Answers at `/live` and `/ready` below a path, for load balancers: `{ path: 'health' }`. @default none */
 	readonly health?: HealthOptions
+	/** Answers at `/metrics` what Prometheus scrapes; not to requests that a proxy has forwarded. @default false */
+	readonly metrics?: boolean | MetricsOptions
 	/** Maximum size of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes
 	/**
@@ -142,6 +145,7 @@ export function settingsOf(options: ServerOptions) {
 		openapi: (where, value) => openApiInfo(where, value, options),
 		explorer: or(flag, false),
 		health: optional(healthOption),
+		metrics: metricsOption,
 		cors: (where, value): Cors | undefined =>
 			corsOption(where, value, options.requestId?.toLowerCase(), options.logger ?? consoleLogger),
 		compression: compressionOption,

@@ -16,6 +16,7 @@ import { Controller } from '../handler/controller.ts'
 import { Disposals } from '../handler/disposals.ts'
 import type { Mountable } from '../handler/handler.ts'
 import { Health } from '../health/health.ts'
+import { Metrics } from '../metrics/metrics.ts'
 import type { ServerEvents, ServerListener } from '../observe/events.ts'
 import { Observers } from '../observe/watch.ts'
 import { mountOpenApi } from '../openapi/openapi.ts'
@@ -79,6 +80,8 @@ export class Server {
 	/** node's server with its connections; created on first use. */
 	#http: { readonly server: HttpServer; readonly connections: ReadonlySet<Socket> } | undefined
 	readonly #disposals = new Disposals()
+	readonly #health: Health | undefined
+	readonly #metrics: Metrics | undefined
 	#closing: Promise<void> | undefined
 
 	/** Called by {@link createServer}. @hidden */
@@ -86,9 +89,11 @@ export class Server {
 		const app = appOf(settings)
 		const mounts = new MountTree()
 		const health = settings.health && new Health(app, mounts, settings.base, settings.health)
-		const options = { ...settings, observer: health, disposals: this.#disposals }
+		const metrics = settings.metrics && new Metrics(app, settings.base, settings.metrics)
+		if (health !== undefined) metrics?.page.checkOther(health.page)
+		const observers = [health, metrics].filter((one) => one !== undefined)
+		const options = { ...settings, observers, disposals: this.#disposals }
 		this.controller = new Controller(app, mounts, settings.base, options)
-		const observers = new Observers(settings.logger, settings)
 		const { compression, crossSiteWrites } = settings
 		const hosts = settings.hosts === '*' ? undefined : settings.hosts
 		this.#service = {
@@ -96,12 +101,14 @@ export class Server {
 			mounts,
 			vetting: new Vetting(MAX_HEADER_LINES),
 			batcher: new TickBatcher(),
-			observers,
-			health,
+			observers: new Observers(settings.logger, settings, metrics?.counts),
+			unlisted: observers.map(({ page }) => page),
 			compression,
 			hosts,
 			crossSiteWrites,
 		}
+		this.#health = health
+		this.#metrics = metrics
 		this.#graceTimeout = inMilliseconds(settings.graceTimeoutSeconds)
 		const example = "{ 'blog/api': new Blog() }"
 		try {
@@ -116,6 +123,7 @@ export class Server {
 			}
 			if (settings.explorer) loadPages()
 		} catch (error) {
+			metrics?.stop()
 			this.#disposals.release()
 			throw error
 		}
@@ -179,12 +187,13 @@ export class Server {
 	}
 
 	async #close(): Promise<void> {
-		const { app, health } = this.#service
-		if (health !== undefined) await health.drain()
+		const { app } = this.#service
+		if (this.#health !== undefined) await this.#health.drain()
 		const end = app.deadlines.clock() + this.#graceTimeout
 		if (this.#http !== undefined) await drain(app, this.#http.server, this.#http.connections, end)
 		await finishPending(app, end)
 		await this.#disposals.run(app, this.#graceTimeout)
+		this.#metrics?.stop()
 	}
 
 	/** `await using server = createServer(…)`: closes it. */

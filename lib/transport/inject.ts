@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { Exchange } from '../exchange/exchange.ts'
-import type { Watch } from '../observe/watch.ts'
+import type { Watched } from '../exchange/watched.ts'
 import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
@@ -59,7 +59,7 @@ export async function inject(service: Service, request: InjectedRequest): Promis
 }
 
 /** The answer's bytes; ends the watch. */
-async function readBody(reply: Reply, watch: Watch | undefined): Promise<Buffer> {
+async function readBody(reply: Reply, watch: Watched | undefined): Promise<Buffer> {
 	try {
 		const body = await bytesOf(reply)
 		watch?.end(true)

@@ -5,7 +5,6 @@ import { createServer, type Server as HttpServer, type IncomingMessage } from 'n
 import type { Socket } from 'node:net'
 import { type Closable, Exchange } from '../exchange/exchange.ts'
 import { isMapBehindRouter } from '../explorer/explorer.ts'
-import type { Watch } from '../observe/watch.ts'
 import type { Incoming } from '../request/incoming.ts'
 import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
@@ -13,7 +12,8 @@ import { answerClientError, answerConnect } from './client-error.ts'
 import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
 import type { Outgoing } from './outgoing.ts'
 import { send } from './send.ts'
-import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
+import { expectationError, isUnlisted, refuse, type Service, serve, startWatch } from './serving.ts'
+import { watchResponse } from './watch-response.ts'
 
 export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */
@@ -63,11 +63,11 @@ export function listenerOf(service: Service): Listener {
 }
 
 /**
- * Whether a request's path leads to a mount, health or the explorer's map. Any other path goes to `next`, where a path
+ * Whether a request's path leads to a mount, health, metrics or the explorer's map. Any other path goes to `next`, where a path
  * that we would refuse (`//`, a malformed escape) may be valid.
  */
-function isMounted({ app, mounts, health }: Service, incoming: Incoming): boolean {
-	if (health?.isProbe(incoming) === true) return true
+function isMounted({ app, mounts, unlisted }: Service, incoming: Incoming): boolean {
+	if (isUnlisted(unlisted, incoming)) return true
 	const { url = '' } = incoming
 	try {
 		const { segments } = parseTarget(url)
@@ -94,7 +94,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 		}
 	}
 	const watch = startWatch(service, exchange)
-	if (watch !== undefined) watchResponse(watch, exchange, response)
+	if (watch?.isLazy === false) watchResponse(watch, exchange, response)
 	const refusal = service.vetting.check(incoming)
 	if (refusal !== undefined) refuse(exchange, refusal, response, send)
 	// setImmediate and nextTick keep the async context of each request, which holds its tracer's span.
@@ -119,30 +119,8 @@ function isPipelined({ socket }: Outgoing): boolean {
 function refuseExpectation(service: Service, incoming: Incoming, response: Outgoing): void {
 	const exchange = new Exchange(service.app, incoming)
 	const watch = startWatch(service, exchange)
-	if (watch !== undefined) watchResponse(watch, exchange, response)
+	if (watch?.isLazy === false) watchResponse(watch, exchange, response)
 	refuse(exchange, expectationError(), response, send)
-}
-
-/** Ends the watch when the answer has been written, or the client has disconnected. */
-function watchResponse(watch: Watch, exchange: Exchange, response: Outgoing): void {
-	const onClose = (): void => watch.end(false)
-	// Must run before node's own listener, which detaches the connection.
-	response.prependOnceListener('finish', () => {
-		watch.end(!isCutOff(exchange, response))
-		exchange.connection?.off('close', onClose)
-	})
-	response.once('close', onClose)
-	// A pipelined response doesn't emit `close` when the client disconnects.
-	if (exchange.connection !== response) exchange.connection?.once('close', onClose)
-}
-
-/**
- * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits `finish` for every stream, and a destroyed socket
- * emits it although bytes were dropped.
- */
-function isCutOff({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
-	if (stream !== undefined) return !writableEnded || stream.aborted === true
-	return incoming.socket?.destroyed === true
 }
 
 /** The socket of a pipelined request: its response emits no `close` while an earlier answer is being written. */

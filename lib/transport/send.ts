@@ -7,25 +7,30 @@ import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
 import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
 import { limitStream, limitWait } from './slow-reader.ts'
+import { endLazily } from './watch-response.ts'
 
 /** Sends a reply; `mustClose` closes the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
 	exchange.isReplied = true
+	const { watch } = exchange
 	if (response.headersSent || isGone(exchange)) {
 		disposeBody(reply.body)
+		if (watch?.isLazy === true) watch.end(false)
 		return
 	}
-	if (exchange.watch !== undefined) exchange.watch.answered(reply)
+	watch?.answered(reply)
 	const hasRest = hasUnreadBody(exchange)
 	// node reads and drops a small rest, and the connection stays open.
 	const hasLongRest = hasRest && !(Number(exchange.headers['content-length']) <= 65_536)
 	const isLast = mustClose || hasLongRest || isLastAnswer(exchange, response)
 	if (!writeHead(exchange, response, reply, isLast)) {
 		disposeBody(reply.body)
+		if (watch?.isLazy === true) watch.end(false)
 		return
 	}
 	const body = bodyToWrite(reply)
 	if (isStreamed(body)) {
+		endLazily(exchange, response)
 		sendStream(exchange, response, body, isLast)
 		return
 	}
@@ -34,6 +39,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
 	if (response.writableLength > 0) limitWait(exchange, response, body)
+	if (watch !== undefined) endLazily(exchange, response)
 }
 
 /**

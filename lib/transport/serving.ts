@@ -6,15 +6,17 @@
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import type { Watched } from '../exchange/watched.ts'
 import { explore } from '../explorer/explorer.ts'
-import type { Health } from '../health/health.ts'
-import { type Observers, Watch } from '../observe/watch.ts'
+import type { UnlistedMount } from '../handler/unlisted.ts'
+import type { Observers } from '../observe/watch.ts'
 import { answer } from '../pipeline/answer.ts'
 import { answerCompressed } from '../reply/compression/compress.ts'
 import type { Compression } from '../reply/compression/negotiate.ts'
 import { sealError } from '../reply/error-reply.ts'
 import type { Reply } from '../reply/headers.ts'
 import { disposeBody } from '../reply/unsent.ts'
+import type { Incoming } from '../request/incoming.ts'
 import type { MountTree } from '../routing/routing.ts'
 import { type Admission, admit, type Vetting } from './admission.ts'
 import type { TickBatcher } from './tick-batcher.ts'
@@ -25,7 +27,8 @@ export interface Service extends Admission {
 	readonly vetting: Vetting
 	readonly batcher: TickBatcher<Exchange>
 	readonly observers: Observers
-	readonly health: Health | undefined
+	/** Handlers that answer before any other step: health and metrics. */
+	readonly unlisted: readonly UnlistedMount[]
 	/** `undefined` when compression is off. */
 	readonly compression: Compression | undefined
 }
@@ -39,17 +42,23 @@ export type Send<To> = (exchange: Exchange, to: To, reply: Reply, mustClose: boo
 /** Serves a request: calls `send` once, with the reply, or with an error when the deadline passes first. */
 export function serve<To>(service: Service, exchange: Exchange, to: To, send: Send<To>): void {
 	const { watch } = exchange
-	const reply = watch === undefined ? replyTo(service, exchange) : watch.run(() => replyTo(service, exchange))
+	const isTraced = watch?.isTraced === true
+	const reply = isTraced ? watch.run(() => replyTo(service, exchange)) : replyTo(service, exchange)
 	if (reply instanceof Promise) sendInTime(exchange, to, send, reply)
 	else send(exchange, to, reply, false)
 }
 
-/** The steps before the pipeline: closed server, health probes, admission, compression, explorer. */
+/** The steps before the pipeline: closed server, unlisted handlers, admission, compression, explorer. */
 function replyTo(service: Service, exchange: Exchange): Reply | Promise<Reply> {
-	const { app, mounts, health, compression } = service
+	const { app, mounts, unlisted, compression } = service
 	if (app.phase === 'closed') return sealError(exchange, closingError())
-	const probed = health?.answer(exchange)
-	if (probed !== undefined) return probed
+	// Requests to unlisted handlers are never watched: see `startWatch`.
+	if (exchange.watch === undefined) {
+		for (const mount of unlisted) {
+			const reply = mount.answer(exchange)
+			if (reply !== undefined) return reply
+		}
+	}
 	const refusal = admit(service, exchange)
 	if (refusal !== undefined) return sealError(exchange, refusal)
 	const step = app.explorer ? explore : answer
@@ -75,16 +84,23 @@ function sendInTime<To>(exchange: Exchange, to: To, send: Send<To>, pending: Pro
 /** Answers a request with an error without serving it, and closes its connection. */
 export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: Send<To>): void {
 	const { watch } = exchange
-	const reply = watch === undefined ? sealError(exchange, error) : watch.run(() => sealError(exchange, error))
+	const isTraced = watch?.isTraced === true
+	const reply = isTraced ? watch.run(() => sealError(exchange, error)) : sealError(exchange, error)
 	send(exchange, to, reply, true)
 }
 
-/** Begins to watch a request if requests are logged, traced or timed; health probes are never watched. */
-export function startWatch({ observers, health }: Service, exchange: Exchange): Watch | undefined {
-	if (!observers.isActive || health?.isProbe(exchange.incoming) === true) return undefined
-	const watch = new Watch(exchange, observers)
+/** Begins to watch a request if requests are logged, traced, timed or counted; those to unlisted handlers never are. */
+export function startWatch({ observers, unlisted }: Service, exchange: Exchange): Watched | undefined {
+	if (!observers.isActive || isUnlisted(unlisted, exchange.incoming)) return undefined
+	const watch = observers.watch(exchange)
 	exchange.watch = watch
 	return watch
+}
+
+/** Whether a request is to a handler that answers before any other step. */
+export function isUnlisted(unlisted: Service['unlisted'], incoming: Incoming): boolean {
+	for (const mount of unlisted) if (mount.takes(incoming)) return true
+	return false
 }
 
 /** The answer to every request once the server is closed. */

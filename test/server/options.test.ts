@@ -43,6 +43,7 @@ describe('options', (test) => {
 			openapi: undefined,
 			explorer: false,
 			health: undefined,
+			metrics: undefined,
 			logRequests: false,
 			serverTiming: false,
 			cors: undefined,

@@ -1,0 +1,122 @@
+/**
+ * `UnlistedMount`: a handler for operators, apart from the server's mounts, such as the probes of `health/` and the page of
+ * `metrics/`. `transport/serving.ts` passes each request to it before any other step; it answers those to its own paths by
+ * running the pipeline with a mount tree of its own. So they need no known host, have no hooks, aren't counted, logged,
+ * compressed or shown as a page, and aren't in the OpenAPI description.
+ */
+import { ROUTE_METHODS } from '../base/http.ts'
+import type { App } from '../exchange/app.ts'
+import type { Exchange } from '../exchange/exchange.ts'
+import { answer } from '../pipeline/answer.ts'
+import { answerPreflight, isPreflight } from '../pipeline/cors-preflight.ts'
+import type { Reply } from '../reply/headers.ts'
+import type { Incoming } from '../request/incoming.ts'
+import { parseTarget } from '../request/url.ts'
+import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
+import { Controller } from './controller.ts'
+import type { RestHandler } from './handler.ts'
+
+/** What and where an `UnlistedMount` is. */
+export interface Unlisted {
+	/** The server's option, for messages: `health`. */
+	readonly option: string
+	/** The server's option `base`. */
+	readonly base: string
+	/** Where the handler is mounted, below `base`. */
+	readonly path: string
+	readonly handler: RestHandler
+	/** The resources that it has below its path. @default only the path itself */
+	readonly resources?: readonly string[]
+	/** Which requests to its paths are left to other handlers. @default none */
+	readonly ignores?: ((incoming: Pick<Incoming, 'headers'>) => boolean) | undefined
+}
+
+type Asked = Pick<Incoming, 'url' | 'headers'>
+
+export class UnlistedMount {
+	readonly #unlisted: Unlisted
+	readonly #segments: readonly string[]
+	/** The segments of each path that it answers. */
+	readonly #paths: readonly (readonly string[])[]
+	/** The last segment of each path: most URLs have none of them, and needn't be parsed. */
+	readonly #names: readonly string[]
+	readonly #own = new MountTree()
+
+	constructor(app: App, unlisted: Unlisted) {
+		const { option, base, path, handler, resources } = unlisted
+		this.#unlisted = unlisted
+		this.#segments = [...parsePath('base', base), ...parsePath(`${option}.path`, path)]
+		this.#paths = resources?.map((name) => [...this.#segments, name]) ?? [this.#segments]
+		this.#names = this.#paths.map((segments) => `/${encodeURIComponent(segments.at(-1) ?? '')}`)
+		new Controller(app, this.#own, base, { authenticator: undefined, acl: undefined }).service(path, handler)
+	}
+
+	/** The answer to a request to its paths; `undefined` for every other request. */
+	answer(exchange: Exchange): Reply | Promise<Reply> | undefined {
+		if (!this.takes(exchange.incoming)) return undefined
+		// A preflight succeeds, so that a page that uses another method than GET can read the 405.
+		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
+			return answerPreflight(exchange, undefined, [])
+		const reply = answer(exchange, this.#own)
+		// What it waits for has its own timeout, not `handlerTimeoutSeconds`.
+		exchange.due = Number.POSITIVE_INFINITY
+		return reply
+	}
+
+	takes(incoming: Asked): boolean {
+		const { url = '' } = incoming
+		return this.#names.some((name) => url.includes(name)) && this.#isOwn(url) && !this.#isIgnored(incoming)
+	}
+
+	#isOwn(url: string): boolean {
+		try {
+			const { segments } = parseTarget(url)
+			return this.#paths.some((path) => isSame(path, segments))
+		} catch {
+			// The pipeline refuses an invalid target.
+			return false
+		}
+	}
+
+	#isIgnored(incoming: Asked): boolean {
+		return this.#unlisted.ignores?.(incoming) === true
+	}
+
+	/** @throws TypeError if a handler that is mounted would get its requests, or it the handler's */
+	check(typed: string, mount: Mount): void {
+		const own = this.#segments
+		const { path } = mount
+		if (own.every((segment, at) => segment === path[at]))
+			throw this.#collision(typed, path.length === own.length ? 'is that of' : 'is below that of')
+		// Its path is longer and wins over a handler above it, but must not silently shadow the handler's actions.
+		if (!path.every((segment, at) => segment === own[at])) return
+		for (const taken of this.#paths) {
+			const rest = taken.slice(path.length)
+			for (const method of ROUTE_METHODS) {
+				const action = mount.routes?.match(method, rest)?.value.action ?? mount.table.find(method, rest, 0)
+				if (action !== undefined) throw this.#collision(typed, `has ${action.name}, which is below that of`)
+			}
+		}
+	}
+
+	/** @throws TypeError if both answer a path */
+	checkOther(other: UnlistedMount): void {
+		const same = this.#paths.find((path) => other.#paths.some((taken) => isSame(path, taken)))
+		if (same === undefined) return
+		const options = `${this.#unlisted.option} and ${other.#unlisted.option}`
+		throw new TypeError(
+			`the options ${options} both answer ${JSON.stringify(same.join('/'))}: change the path of one`,
+		)
+	}
+
+	#collision(typed: string, how: string): TypeError {
+		const { option, path } = this.#unlisted
+		return new TypeError(
+			`the handler path ${JSON.stringify(typed)} ${how} the option ${option}, ${JSON.stringify(path)}: change one of them`,
+		)
+	}
+}
+
+function isSame(path: readonly string[], segments: readonly string[]): boolean {
+	return path.length === segments.length && path.every((segment, at) => segment === segments[at])
+}
