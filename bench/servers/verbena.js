@@ -1,7 +1,8 @@
 /** The app on Verbena, as it is built and published: each route is a method. */
 import { createServer, RestHandler } from '../results/dist/index.js'
 
-export async function start({ list, routes }) {
+/** @param options besides the defaults */
+export async function start({ list, routes }, options = {}) {
 	class Bench extends RestHandler {
 		customRoutes = Object.fromEntries(
 			routes.map(({ number, segments }) => [
@@ -25,10 +26,8 @@ export async function start({ list, routes }) {
 	for (const { number } of routes) {
 		Bench.prototype[`route${number}`] = (value) => ({ route: number, value })
 	}
-	const { port } = await createServer({ api: new Bench() }, { keepAliveTimeoutSeconds: 5 }).listen(
-		0,
-		'127.0.0.1',
-	)
+	const server = createServer({ api: new Bench() }, { keepAliveTimeoutSeconds: 5, ...options })
+	const { port } = await server.listen(0, '127.0.0.1')
 	return port
 }
 
