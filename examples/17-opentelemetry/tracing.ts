@@ -15,10 +15,10 @@ import {
 	SpanStatusCode,
 	trace,
 } from '@opentelemetry/api'
-import type { RequestTrace } from '../../lib/index.ts' // 'verbena'
+import type { BatchTrace, RequestTrace } from '../../lib/index.ts' // 'verbena'
 
 const contexts = new AsyncLocalStorage<Context>()
-const spans = new WeakMap<RequestTrace, Span>()
+const spans = new WeakMap<RequestTrace | BatchTrace, Span>()
 
 /** Where OpenTelemetry finds the span that is current. Register it: `context.setGlobalContextManager(manager)`. */
 export const manager: ContextManager = {
@@ -46,6 +46,9 @@ export function traceRequests(): void {
 		error: (told) =>
 			void spans.get(told)?.recordException(told.error instanceof Error ? told.error : String(told.error)),
 	})
+	const batches: TracingChannel<Context, BatchTrace> = tracingChannel('verbena:batch')
+	batches.start.bindStore(contexts, beginBatch)
+	batches.asyncEnd.subscribe((told) => spans.get(told as BatchTrace)?.end())
 }
 
 function begin(told: RequestTrace): Context {
@@ -59,6 +62,18 @@ function begin(told: RequestTrace): Context {
 	const span = trace.getTracer('verbena').startSpan(request.sentMethod, options, parent)
 	spans.set(told, span)
 	return trace.setSpan(parent, span)
+}
+
+/** A statement for several requests is a span of its own, with links to theirs, and they have links to it. */
+function beginBatch(told: BatchTrace): Context {
+	const all = told.reads.map((read) => read.runInAsyncScope(() => contexts.getStore() ?? ROOT_CONTEXT))
+	const readers = new Set(all.flatMap((context) => trace.getSpan(context) ?? []))
+	if (readers.size < 2) return all[0] ?? ROOT_CONTEXT
+	const links = [...readers].map((reader) => ({ context: reader.spanContext() }))
+	const span = trace.getTracer('verbena').startSpan(`read ${told.table}`, { links, root: true })
+	for (const reader of readers) reader.addLink({ context: span.spanContext() })
+	spans.set(told, span)
+	return trace.setSpan(ROOT_CONTEXT, span)
 }
 
 function end(told: RequestTrace): void {

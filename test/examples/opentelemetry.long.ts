@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { describe } from '../helpers/describe.ts'
 import { until } from '../helpers/listening.ts'
+import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { freePorts, ROOT, type Running, run, start, untilPrinted } from '../helpers/program.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -126,4 +127,47 @@ describe('examples/17-opentelemetry', (test) => {
 			assert.equal([own.length, outer?.parent, inner?.parent], [2, CALLER, outer?.id])
 		}
 	})
+
+	test('a statement for several requests is a span with links to theirs, which have links to it', async () => {
+		if (!(await driversHere()).includes('pg')) return
+		writeFileSync(`${folder}/gathered.ts`, GATHERED)
+		const { output } = await run({ args: ['--import', 'tsx', 'gathered.ts'], cwd: folder })
+		const all = spansOf(output)
+		const batch = all.find(({ name }) => name.startsWith('read verbena_spans_'))
+		assert.ok(batch, output)
+		assert.is(batch?.parent, undefined)
+		const linked = (text = '') => [...text.matchAll(/^ {8}spanId: '(.*)'/gm)].map(([, id]) => id)
+		const readers = linked(batch?.text)
+		assert.ok(readers.length > 1, output)
+		for (const id of readers) {
+			const reader = all.find((span) => span.id === id)
+			assert.is(reader?.name, 'GET /note/{id}')
+			assert.ok(linked(reader?.text).includes(batch?.id), reader?.text)
+		}
+	})
 })
+
+/** Thirty requests at once for records of PostgreSQL. */
+const GATHERED = `
+import { context, trace } from '@opentelemetry/api'
+import { BasicTracerProvider, ConsoleSpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import pg from '${ROOT}/node_modules/pg/esm/index.mjs'
+import { CrudHandler, createServer } from '../../lib/index.ts'
+import { PostgresModel } from '../../lib/models/postgres/model.ts'
+import { manager, traceRequests } from './tracing.ts'
+
+trace.setGlobalTracerProvider(
+	new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new ConsoleSpanExporter())] }),
+)
+context.setGlobalContextManager(manager)
+traceRequests()
+const pool = new pg.Pool(${JSON.stringify(SERVER)})
+const table = 'verbena_spans_${process.pid}'
+await pool.query('create table ' + table + ' (id integer primary key)')
+await pool.query('insert into ' + table + ' select generate_series(1, 30)')
+const model = await PostgresModel.open(pool, table)
+const server = createServer({ note: new CrudHandler(model, { visible: 'all' }) }, { logRequests: false })
+await Promise.all(Array.from({ length: 30 }, (_, at) => server.inject({ url: '/note/' + (at + 1) })))
+await pool.query('drop table ' + table)
+await pool.end()
+`

@@ -4,6 +4,7 @@
  * requests are collected until the end of the event loop's turn. Items leave the queue before their statement is sent,
  * so a read never gets the result of a statement that was sent before it.
  */
+import type { AsyncResource } from 'node:async_hooks'
 import type { Due } from '../../base/deadlines.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
@@ -87,6 +88,8 @@ export class Pending<Input, Result> implements Due {
 	later: Due | undefined = undefined
 	isWaiting = false
 	hasExpired = false
+	/** The async context in which it was begun, if batches are traced. */
+	context: AsyncResource | undefined = undefined
 	readonly input: Input
 	readonly resolve: (result: Result) => void
 	readonly reject: (error: unknown) => void

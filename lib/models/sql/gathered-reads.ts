@@ -3,6 +3,7 @@ import type { Condition, Found } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { type StoreUsage, usageOf } from '../usage.ts'
 import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
+import { BATCHES, readContext, sendTraced } from './batch-trace.ts'
 import { writeCondition } from './condition.ts'
 import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
@@ -54,6 +55,7 @@ export class Reads {
 		const live = this.#live
 		return new GatheredReads(
 			{
+				table: live.opened.name,
 				one: (id) => this.alone(id, where),
 				many: (ids) => this.#many(ids, where),
 				get looselyCompared() {
@@ -118,6 +120,8 @@ const MAX_IDS = 100
 
 /** Runs the statements of {@link GatheredReads}. */
 export interface Reader<T> {
+	/** The table's name. */
+	readonly table: string
 	one(id: string): Promise<T | undefined>
 	/** The records that exist, by their ids. */
 	many(ids: readonly string[]): Promise<ReadonlyMap<string, T>>
@@ -147,12 +151,20 @@ export class GatheredReads<T> {
 
 	read(id: string): Promise<T | undefined> {
 		return new Promise((resolve, reject) => {
-			this.#queue.add(new Pending(id, resolve, reject))
+			const read: Read<T> = new Pending(id, resolve, reject)
+			if (BATCHES.hasSubscribers) read.context = readContext()
+			this.#queue.add(read)
 		})
 	}
 
 	#send(take: TakeBatch<Read<T>>): Promise<void> {
 		const batch = take()
+		const contexts = BATCHES.hasSubscribers ? batch.flatMap(({ context = [] }) => context) : []
+		if (contexts.length === 0) return this.#sendAll(batch)
+		return sendTraced(this.#reader.table, contexts, () => this.#sendAll(batch))
+	}
+
+	#sendAll(batch: readonly Read<T>[]): Promise<void> {
 		const [first] = batch
 		return batch.length === 1 && first !== undefined ? this.#alone(first) : this.#batch(batch)
 	}

@@ -1,13 +1,21 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { tracingChannel } from 'node:diagnostics_channel'
 import * as assert from 'uvu/assert'
 import { ModelError } from '../../../lib/models/model-error.ts'
+import type { BatchTrace } from '../../../lib/models/sql/batch-trace.ts'
 import { GatheredReads, type Reader } from '../../../lib/models/sql/gathered-reads.ts'
 import { Timeout } from '../../../lib/models/sql/runner.ts'
 import { describe } from '../../helpers/describe.ts'
 import { turn } from './stage.ts'
 
+const current = new AsyncLocalStorage<unknown>()
+
 /** A store of numbers by id that records reads, and answers when it is released. */
 class Store implements Reader<number> {
 	readonly asked: string[] = []
+	/** The async context of each statement. */
+	readonly contexts: unknown[] = []
+	readonly table = 'note'
 	readonly looselyCompared: boolean = false
 	readonly records = new Map<string, number>()
 	failing: (ids: readonly string[]) => Error | undefined = () => undefined
@@ -33,6 +41,7 @@ class Store implements Reader<number> {
 
 	async #ask(ids: readonly string[]): Promise<Map<string, number>> {
 		this.asked.push(ids.join())
+		this.contexts.push(current.getStore())
 		const error = this.failing(ids)
 		const now = new Map([...this.records].filter(([id]) => ids.includes(id)))
 		await new Promise<void>((resolve) => this.#held.push(resolve))
@@ -190,4 +199,45 @@ describe('gathered reads', (test) => {
 			assert.equal(store.asked, ['1', '2,3'])
 			assert.is(store.idled, 1)
 		})
+})
+
+describe('the channel verbena:batch', (test) => {
+	const channel = tracingChannel('verbena:batch')
+
+	/** Reads '0', '1', …, each in a context of that name, while the first statement is in flight. */
+	async function readInContexts(store: Store, count: number): Promise<void> {
+		const gather = gathering(store)
+		const ids = Array.from({ length: count }, (_, at) => String(at))
+		const reads = ids.map((id) => current.run(`request ${id}`, () => gather.read(id)))
+		await turn()
+		await store.release()
+		await Promise.all(reads)
+	}
+
+	test('has a context for each read, and binds one to the statement', async () => {
+		const batches: unknown[] = []
+		channel.start.bindStore(current, (message) => {
+			const { table, reads } = message as BatchTrace
+			const of = reads.map((read) => read.runInAsyncScope(() => current.getStore()))
+			batches.push([table, ...of])
+			return of.length === 1 ? of[0] : `a batch of ${of.length}`
+		})
+		const store = new Store()
+		await readInContexts(store, 3)
+		channel.start.unbindStore(current)
+		assert.equal(batches, [
+			['note', 'request 0'],
+			['note', 'request 1', 'request 2'],
+		])
+		assert.equal(store.contexts, ['request 0', 'a batch of 2'])
+	})
+
+	test('a statement has the context of its first read, if none is bound', async () => {
+		const onEnd = () => {}
+		channel.asyncEnd.subscribe(onEnd)
+		const store = new Store()
+		await readInContexts(store, 3)
+		channel.asyncEnd.unsubscribe(onEnd)
+		assert.equal(store.contexts, ['request 0', 'request 1'])
+	})
 })
