@@ -49,10 +49,13 @@ export function cursorValues(
 ): readonly Value[] {
 	const given = partsAfterStamp(cursor, stamp)
 	if (given.length !== order.length) throw ofOtherList()
-	const all = [...fields.values()]
-	return order.map((term, at) =>
-		cursorValue(all.find(({ field }) => field.name === term.field)?.field, given[at]),
-	)
+	const own = Array.from(fields.values(), ({ field }) => field)
+	return order.map((term, at) => {
+		const behind = term.via?.at(-1)?.link.model.fields
+		const field = (behind ?? own).find(({ name }) => name === term.field)
+		// There may be no related record.
+		return cursorValue(field && behind ? { ...field, nullable: true } : field, given[at])
+	})
 }
 
 /** The parts after the stamp. @throws RestError unless the stamp is the list's */
