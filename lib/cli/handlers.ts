@@ -90,9 +90,9 @@ function optionsFor(model: Model, isWritable: boolean): CrudOptions {
 		searchable: searchable.slice(0, MOST_SEARCHED),
 	}
 	if (keys.length === 0) return { ...options, allow: ['list'] }
-	if (!isWritable || model.readOnly) return { ...options, allow: ['list', 'read'] }
+	if (!isWritable || model.readOnly) return { ...options, allow: ['list', 'read', 'export'] }
 	const updatable = writable.filter((name) => !keys.includes(name))
-	return { ...options, creatable: writable, updatable, allow: ['list', 'read', ...WRITES] }
+	return { ...options, creatable: writable, updatable, allow: ['list', 'read', 'export', ...WRITES] }
 }
 
 /**

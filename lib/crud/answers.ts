@@ -288,6 +288,7 @@ export function textInList(answer: unknown): string {
 	return textOf(sentValue(answer) ?? null)
 }
 
-function sentValue(answer: unknown): unknown {
+/** What an answer shows, without its status and headers. */
+export function sentValue(answer: unknown): unknown {
 	return answer instanceof CustomReply ? answer.value : answer
 }

@@ -18,6 +18,7 @@ import type { CrudOperation } from './options.ts'
 import { listParameters, onParameter, readParameters, recordParameters } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { pluralOf, recordSchema, titleOf, typeName, wordsOf } from './record-schema.ts'
+import { MEDIA_TYPES } from './transfer/format.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 import { compiledRules, type WriteKind } from './write.ts'
 
@@ -170,6 +171,8 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 		upsert: `Add to the ${records}, or change those with the same values`,
 		createMany: `Add several to the ${records}`,
 		restore: `Restore one of the deleted ${records}`,
+		export: `Export ${records}`,
+		import: `Import ${records}`,
 	}
 	return verbs[operation]
 }
@@ -190,6 +193,7 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 				isPage: true,
 				key: shownKey(facts),
 				headers: ['Link', 'X-Total-Count', ...(plan.dialect === 'simple-rest' ? ['Content-Range'] : [])],
+				...(plan.allow.has('export') ? { others: MEDIA_TYPES } : {}),
 			}
 		case 'create':
 			return {

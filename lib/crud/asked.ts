@@ -16,6 +16,7 @@ import type { CrudPlan } from './plan.ts'
 import { relatedAccess, type Use } from './relations/access.ts'
 import type { Requested } from './relations/parse-include.ts'
 import { checkRelated } from './relations/scoping.ts'
+import { exportFormat, exportPlan } from './transfer/format.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 
 const ASKED: unique symbol = Symbol('verbena.asked')
@@ -45,9 +46,9 @@ export function checkAsked(
 		if (use !== undefined) await access.check(use)
 		if (!isAsked) return
 		const { plan } = await access.factsFor(facts)
-		const isList = operation === 'list' || operation === 'removeMany'
+		const isList = operation === 'list' || operation === 'export' || operation === 'removeMany'
 		const query = isList
-			? parsedUrl(plan, exchange).query()
+			? listQueryIn(plan, exchange, false)
 			: requestedOf(plan, exchange, parametersOf(operation))
 		attach(exchange, ASKED, { plan, query } satisfies Asked)
 		await checkRelated(access, { where: undefined, order: [], ...query })
@@ -69,16 +70,24 @@ export function requestedList(view: CrudView, where?: Condition): CrudQuery {
 
 export function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 	const { plan, defaultQuery } = view[FACTS]
-	if (exchange.queryText === '' && exchange.method !== 'QUERY') return defaultQuery
+	const isPlain = exchange.queryText === '' && exchange.method !== 'QUERY'
+	if (isPlain && exportFormat(plan, exchange) === undefined) return defaultQuery
 	const asked = exchange.method === 'QUERY' ? undefined : askedOf(exchange, plan)
-	if (asked !== undefined && 'order' in asked) return asked
-	const params = parsedUrl(plan, exchange)
-	if (exchange.method === 'QUERY') {
+	return asked !== undefined && 'order' in asked ? asked : listQueryIn(plan, exchange)
+}
+
+/** The query of a list, or of an export, which has no pages. */
+function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.method === 'QUERY'): CrudQuery {
+	const isExport = exportFormat(plan, exchange) !== undefined
+	const own = isExport ? exportPlan(plan) : plan
+	const params = new QueryParams(own, own.parameters, isExport ? 'this export' : undefined)
+	params.addText(exchange.query())
+	if (hasBody) {
 		const body = exchange.body.decoded()
 		if ('fields' in body) params.addText(body.fields)
 		else params.addJson(exchange.body.fields())
 	}
-	return params.query()
+	return isExport ? params.query(1) : params.query()
 }
 
 /** The parameters of the URL, in this library's own words. */

@@ -113,6 +113,8 @@ export function stampOf(
 	return [...picked.values()][0]
 }
 
+const READS: readonly CrudOperation[] = ['list', 'read', 'totals', 'export']
+
 export function allowed(
 	owner: string,
 	model: Model,
@@ -123,7 +125,7 @@ export function allowed(
 		throw new TypeError(
 			`${owner}: allow: ${model.name} has no key, so its records can only be listed, and ${needsKey} can't be allowed: open it with { key: […] }`,
 		)
-	const write = operations.find((one) => one !== 'list' && one !== 'read' && one !== 'totals')
+	const write = operations.find((one) => !READS.includes(one))
 	if (model.readOnly && write !== undefined)
 		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
 	return new Set(operations)

@@ -3,8 +3,8 @@ import type { Model } from '../models/model.ts'
 import { auditOf } from './audit.ts'
 import { defaultQuery } from './list-query.ts'
 import { checkUpsert } from './many/upsert-option.ts'
-import { type CrudOptions, OPERATIONS } from './options.ts'
-import type { Overridable } from './override-fields.ts'
+import type { CrudOperation, CrudOptions } from './options.ts'
+import { METHODS, type Overridable } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import { checkNaming } from './record-id.ts'
 import { resolvedRelations } from './relations/links.ts'
@@ -28,7 +28,7 @@ export function crudFacts(
 	const sessionBy = isOverridden('session') ? handler : undefined
 	const plan = crudPlan(owner, model, options, resolvedRelations, sessionBy)
 	if (sessionBy !== undefined) checkSession(plan.owner, model)
-	const overridden = new Set(OPERATIONS.filter(isOverridden))
+	const overridden = new Set<CrudOperation>(METHODS.filter(isOverridden))
 	const isScoped = isOverridden('scope')
 	const isStripped = isOverridden('stripObject')
 	if (!isScoped && !overridden.has('create')) refuseImpossibleCreate(plan)

@@ -75,6 +75,39 @@ export function recordTexts(
 	return records
 }
 
+/** The texts of the items of a JSON array. */
+export function itemTexts(json: string): string[] {
+	const items: string[] = []
+	let depth = 0
+	let from = 0
+	for (let at = 0; at < json.length; at++) {
+		const char = json[at]
+		if (char === '"') at = endOfString(json, at)
+		else if (char === '{' || char === '[') {
+			if (++depth === 1) from = at + 1
+		} else if (char === '}' || char === ']') depth--
+		if (depth > 1 || (depth === 1 && char !== ',')) continue
+		const item = json.slice(from, at).trim()
+		if (item !== '') items.push(item)
+		from = at + 1
+	}
+	return items
+}
+
+/** The members of a JSON object, by name: the texts of their values. Empty for another value. */
+export function memberTexts(json: string): ReadonlyMap<string, string> {
+	const members = new Map<string, string>()
+	if (!json.trimStart().startsWith('{')) return members
+	eachRecord(json, ([before = 0, ...marks]) => {
+		for (const after of marks) {
+			if (json.slice(before + 1, after).trim() !== '')
+				members.set(nameOf(json, before, after), valueAt(json, before, after))
+			before = after
+		}
+	})
+	return members
+}
+
 /** A record's text with more members behind those that it has, each a name and its value as JSON. */
 export function withMembers(
 	record: string,
@@ -143,10 +176,10 @@ function eachRecord(json: string, visit: (marks: readonly number[], end: number)
 
 /** The position of the quote that ends the string which begins at `start`. */
 function endOfString(json: string, start: number): number {
-	for (let at = start + 1; at < json.length; at++) {
-		const char = json[at]
-		if (char === '\\') at++
-		else if (char === '"') return at
+	for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+		let slashes = 0
+		while (json[at - 1 - slashes] === '\\') slashes++
+		if (slashes % 2 === 0) return at
 	}
 	return json.length
 }

@@ -127,8 +127,11 @@ export class QueryParams {
 		}
 	}
 
-	/** @throws RestError `bad_request` for an invalid value, naming its parameter */
-	query(): CrudQuery {
+	/**
+	 * @param atOnce maximum number of records that are read at once
+	 * @throws RestError `bad_request` for an invalid value, naming its parameter
+	 */
+	query(atOnce = this.#plan.maxLimit): CrudQuery {
 		const plan = this.#plan
 		const settings = this.#settings
 		const order = orderOf(plan, settings.has('sort') ? names('sort', settings.get('sort')) : [], this.#count)
@@ -140,7 +143,7 @@ export class QueryParams {
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.listLimit
-		const { isDeleted = false, ...requested } = this.requested(Math.min(limit, plan.maxLimit))
+		const { isDeleted = false, ...requested } = this.requested(Math.min(limit, atOnce))
 		const counted = countOf('count', settings.get('count'))
 		return {
 			...{ ...requested, where, order, stamp },

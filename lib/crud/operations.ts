@@ -30,6 +30,10 @@ import { narrowed } from './relations/access.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
 import { resolveScope } from './resolve-scope.ts'
 import type { Scope } from './scope.ts'
+import { checkExport, exportAll } from './transfer/export.ts'
+import { exportFormat } from './transfer/format.ts'
+import { exportShape } from './transfer/shape.ts'
+import { Slots } from './transfer/slots.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
 
@@ -47,6 +51,8 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const hasNested = [...plan.relations.values()].some(({ canCreate }) => canCreate)
 	const nested = hasNested ? new Nested(plan, validator) : undefined
 	const creating = plan.allow.has('create') ? 'create' : 'createMany'
+	const listing = plan.allow.has('list') ? 'list' : 'export'
+	const exports = plan.allow.has('export') ? new Slots('exports', plan.maxTransfers) : undefined
 	const canCreateMany = plan.allow.has('createMany')
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
 	const asRemove = { accessOf: 'remove', accessNames: plan.allow.has('removeMany') ? ['remove'] : [] }
@@ -72,7 +78,17 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		},
 	})
 	const all = [
-		action('list', ['GET', 'QUERY'], 0, list),
+		exports === undefined
+			? action('list', ['GET', 'QUERY'], 0, list)
+			: {
+					...action(listing, ['GET', 'QUERY'], 0, (view) => listOrExport(view, exports)),
+					...{ accessOf: 'list', accessNames: ['list', 'export'] },
+					...(listing === 'export' ? { shape: () => exportShape(facts) } : {}),
+					authorize: async (exchange: object) => {
+						await checkExport(exchange as Exchange, facts)
+						await checkAsked(exchange as Exchange, facts, listing)
+					},
+				},
 		// Both have one action, whose name decides about access before the body is read.
 		{
 			...action(creating, ['POST'], 0, (view) => createOneOrMany(view, bodies, nested)),
@@ -98,6 +114,12 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
 	] as const
 	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
+}
+
+function listOrExport(view: CrudView, slots: Slots): unknown {
+	const format = exportFormat(view[FACTS].plan, exchangeOf(view, 'export'))
+	view.header('Vary', 'Accept')
+	return format === undefined ? list(view) : exportAll(view, format, slots)
 }
 
 export async function list(view: CrudView): Promise<unknown> {

@@ -18,10 +18,12 @@ export type CrudOperation =
 	| 'updateMany'
 	| 'removeMany'
 	| 'upsert'
+	| 'export'
+	| 'import'
 
 export const OPERATIONS: readonly CrudOperation[] = [
 	...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore', 'totals'] as const),
-	...(['createMany', 'updateMany', 'removeMany', 'upsert'] as const),
+	...(['createMany', 'updateMany', 'removeMany', 'upsert', 'export', 'import'] as const),
 ]
 
 /** Whose requests a handler also serves: see `dialect.ts`. */
@@ -99,6 +101,13 @@ export interface CrudOptions {
 	readonly maxIn?: number
 	/** Maximum number of records in a request of `createMany`, `updateMany`, `removeMany` or `upsert`; more are 422, or 409. From 1 to 10,000. @default 100 */
 	readonly maxBatch?: number
+	/** Maximum number of records in an `import`; more are 422. From 1 to 10,000,000. @default 10_000 */
+	readonly maxImport?: number
+	/**
+	 * Maximum number of exports that run at once, and of imports, in this process; more are 503. One caller may run two of
+	 * each; more are 429. From 1 to 1,000. @default 10
+	 */
+	readonly maxTransfers?: number
 	/** The unique fields that `upsert` finds records by, each a field or several: `['slug', ['day', 'room']]`. @default [] */
 	readonly upsertOn?: readonly (string | readonly string[])[]
 	/** Query parameters that are ignored: `['utm_source']`. @default [] */

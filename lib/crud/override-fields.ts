@@ -2,9 +2,16 @@
 import { type CrudOperation, OPERATIONS } from './options.ts'
 
 /** The methods of a `CrudHandler` that a subclass overrides as methods. */
-export type Overridable = CrudOperation | 'scope' | 'fields' | 'session' | 'stripObject'
+export type Overridable = Overridden | 'scope' | 'fields' | 'session' | 'stripObject'
 
-const OVERRIDABLE: readonly Overridable[] = [...OPERATIONS, 'scope', 'fields', 'session', 'stripObject']
+/** The operations with a method. An export calls `list()`, an import `create()` or `createMany()`. */
+type Overridden = Exclude<CrudOperation, 'export' | 'import'>
+
+export const METHODS: readonly Overridden[] = OPERATIONS.filter(
+	(name): name is Overridden => name !== 'export' && name !== 'import',
+)
+
+const OVERRIDABLE: readonly Overridable[] = [...METHODS, 'scope', 'fields', 'session', 'stripObject']
 
 /**
  * Refuses operations that are declared as fields. Fields are assigned after the constructor has looked for overrides,

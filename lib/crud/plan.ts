@@ -26,7 +26,9 @@ import { READERS, type ReadRelation } from './read-options.ts'
 import { living } from './stamps.ts'
 import { idParser, type KeyReader, keyReaders } from './value-from-text.ts'
 
-type Bounds = 'limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch'
+type Bounds =
+	| ('limit' | 'maxLimit' | 'maxPageBytes' | 'maxTextTerms' | 'maxIn' | 'maxBatch')
+	| ('maxImport' | 'maxTransfers')
 
 export interface CrudPlan
 	extends Pick<Values<typeof READERS>, Bounds | 'databaseMessages' | 'dialect' | 'totals' | 'upsertOn'> {
@@ -117,6 +119,7 @@ export function crudPlan(
 	const given = optionsOf(owner, options, READERS)
 	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect } =
 		given
+	const { maxImport, maxTransfers } = given
 	const fields = crudFields(owner, model, given.columns)
 	const named = (option: string, names: readonly string[]) => pick(owner, model, option, names, fields)
 	const visible = given.visible === 'all' ? fields : named('visible', given.visible)
@@ -190,6 +193,7 @@ export function crudPlan(
 		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect },
 		listLimit: dialect === undefined ? limit : maxLimit,
+		...{ maxImport, maxTransfers },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
 		// Without a default, clients must give the key, so it is always creatable.
@@ -214,7 +218,7 @@ export function crudPlan(
  */
 export function refuseImpossibleCreate(plan: CrudPlan): void {
 	const { owner, model, fields, creatable, version, touch, allow } = plan
-	if (!allow.has('create') && !allow.has('createMany')) return
+	if (!(['create', 'createMany', 'import'] as const).some((one) => allow.has(one))) return
 	const missing = filtered(
 		fields,
 		({ name, field }) =>

@@ -56,6 +56,8 @@ export const READERS = {
 	maxTextTerms: or(wholeNumber({ from: 1, to: 100 }), 10),
 	maxIn: or(wholeNumber({ from: 1, to: 10_000 }), 100),
 	maxBatch: or(wholeNumber({ from: 1, to: 10_000 }), 100),
+	maxImport: or(wholeNumber({ from: 1, to: 10_000_000 }), 10_000),
+	maxTransfers: or(wholeNumber({ from: 1, to: 1_000 }), 10),
 	upsertOn: or(listOf("a list of unique fields: ['slug', ['day', 'room']]", oneOrMore, 0), []),
 	ignoreQuery: or(names, []),
 	databaseMessages: or(databaseMessages, new Map()),

@@ -112,7 +112,10 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 				: offsetCursor(stamp, offset + limit)
 	const meta = { limit, offset, next: cursor, ...totalOf(total, maxTotal) }
 	const state = view[STATE]
-	if (!Object.isFrozen(state)) state.page = meta
+	if (!Object.isFrozen(state)) {
+		state.page = meta
+		if (next !== undefined) state.ends?.set(meta, next)
+	}
 	return pageOf(view, json, meta, namesWith(query.selection, query.include))
 }
 

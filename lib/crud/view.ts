@@ -71,6 +71,8 @@ export interface RequestState {
 	createdSegment: string | undefined
 	/** The `meta` of the page that was read. */
 	page: PageMeta | undefined
+	/** For an export, where each page ends: what its model has returned as `next`. */
+	readonly ends?: WeakMap<PageMeta, string>
 }
 
 /** The members of a `CrudHandler` that its steps use. */

@@ -66,11 +66,17 @@ class ResponseBuilder {
 		this.#requestId = requestId
 	}
 
-	success({ status, schema, type, isPage, headers }: AnswerShape, limits: readonly string[]): Part {
+	success(
+		{ status, schema, type, others = [], isPage, headers }: AnswerShape,
+		limits: readonly string[],
+	): Part {
 		const isRedirect = status >= 300
 		const names = isRedirect ? ['Location', ...headers, ...limits] : [...headers, ...limits]
 		const hasContent = !isRedirect && status !== 204 && status !== 205
-		const content = () => (type === undefined ? jsonOf(this.#enveloped(schema, isPage)) : contentOf(type))
+		const content = () => ({
+			...(type === undefined ? jsonOf(this.#enveloped(schema, isPage)) : contentOf(type)),
+			...Object.fromEntries(others.flatMap((other) => Object.entries(contentOf(other)))),
+		})
 		return this.#components.shared('responses', this.#named(nameOf(schema, isPage)), {
 			description: DESCRIPTIONS[status] ?? (isRedirect ? 'Redirect' : 'Success'),
 			...this.#headers(names),

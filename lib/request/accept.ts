@@ -44,3 +44,22 @@ export function qualitiesOf(accept: string): ReadonlyMap<string, number> {
 function jsonQuality(qualities: ReadonlyMap<string, number>): number {
 	return JSON_RANGES.map((range) => qualities.get(range)).find((quality) => quality !== undefined) ?? 0
 }
+
+/**
+ * Which of these types is preferred to JSON; `undefined` for none. A type must be named, with at least the quality of JSON by
+ * wildcard, and more than that of JSON by name: `text/csv, *\/*` prefers CSV, `application/json, text/csv` doesn't.
+ */
+export function preferredToJson<T extends string>(
+	accept: string | undefined,
+	types: readonly T[],
+): T | undefined {
+	if (accept === undefined) return undefined
+	const lower = accept.toLowerCase()
+	if (!types.some((type) => lower.includes(type))) return undefined
+	const qualities = qualitiesOf(lower)
+	const named = qualities.get('application/json')
+	const [best] = types.toSorted((a, b) => (qualities.get(b) ?? 0) - (qualities.get(a) ?? 0))
+	const quality = best === undefined ? 0 : (qualities.get(best) ?? 0)
+	const isPreferred = quality > (named ?? 0) && (named !== undefined || quality >= jsonQuality(qualities))
+	return isPreferred ? best : undefined
+}

@@ -115,6 +115,15 @@ export function refuseTooMany(include: readonly Include[], limit: number): void 
 	}
 }
 
+/** How many records a page may have with these related ones. */
+export function mostRecords(include: readonly Include[]): number {
+	const most = include.map((one) => {
+		const each = Math.max(1, one.limit)
+		return Math.floor(Math.min(MAX_RECORDS, mostRecords(one.include)) / each)
+	})
+	return Math.min(Number.POSITIVE_INFINITY, ...most)
+}
+
 /** @param path the relations on the way */
 function onlyNames(path: readonly string[]): string {
 	return path.length > 0 ? `may only name, below ${path.join('.')},` : 'may only name'

@@ -32,6 +32,8 @@ export interface AnswerShape {
 	readonly schema: JsonSchema
 	/** The media type of bytes or text, which have no schema. @default JSON, with or without the envelope */
 	readonly type?: string | undefined
+	/** More media types, of the same records as text: `text/csv`. @default none */
+	readonly others?: readonly string[] | undefined
 	/** Whether the response has the `meta` of a page. */
 	readonly isPage: boolean
 	/** In a list of records, the fields whose values, joined by commas, are the last segment of a record's URL. */
