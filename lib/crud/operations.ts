@@ -32,7 +32,8 @@ import { resolveScope } from './resolve-scope.ts'
 import type { Scope } from './scope.ts'
 import { checkExport, exportAll } from './transfer/export.ts'
 import { exportFormat } from './transfer/format.ts'
-import { exportShape } from './transfer/shape.ts'
+import { IMPORT_LIMITS, importAll } from './transfer/import.ts'
+import { exportShape, importShape } from './transfer/shape.ts'
 import { Slots } from './transfer/slots.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
@@ -53,6 +54,9 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 	const creating = plan.allow.has('create') ? 'create' : 'createMany'
 	const listing = plan.allow.has('list') ? 'list' : 'export'
 	const exports = plan.allow.has('export') ? new Slots('exports', plan.maxTransfers) : undefined
+	const imports = new Slots('imports', plan.maxTransfers)
+	const { access = {} } = facts.handler as { readonly access?: object } // a RestHandler
+	const importing = Object.hasOwn(access, 'createMany') ? 'createMany' : 'create'
 	const canCreateMany = plan.allow.has('createMany')
 	const asUpdate = { accessOf: 'update', accessNames: plan.allow.has('updateMany') ? ['update'] : [] }
 	const asRemove = { accessOf: 'remove', accessNames: plan.allow.has('removeMany') ? ['remove'] : [] }
@@ -112,6 +116,12 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 			authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, 'upsert', update),
 		},
 		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
+		{
+			...action('import', ['POST'], 1, (view) => importAll(view, bodies, imports)),
+			shape: () => importShape(facts),
+			...{ resource: 'import', streaming: IMPORT_LIMITS, accessOf: importing, authorize: undefined },
+			accessNames: plan.allow.has('import') ? ['create', 'createMany'] : [],
+		},
 	] as const
 	return all.filter(({ name }) => plan.allow.has(name as CrudOperation))
 }

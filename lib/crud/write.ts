@@ -27,6 +27,8 @@ export interface WriteBody {
 	readonly body: Readonly<Record<string, unknown>>
 	/** Whether values are texts, as in a form. */
 	readonly isText: boolean
+	/** Whether an empty text is never null, as it is in a form. @default false */
+	readonly isExact?: boolean
 	readonly scope: Scope
 	/** The id of the whole key; `undefined` for a new record. */
 	readonly id: string | undefined
@@ -155,7 +157,7 @@ export class BodyReader {
 
 	/** The value to write; `undefined` if there is none, or a problem was noted. */
 	#value(
-		{ kind, plan }: WriteBody,
+		{ kind, plan, isExact = false }: WriteBody,
 		{ name, field }: CrudField,
 		given: unknown,
 		context: CheckContext,
@@ -175,7 +177,8 @@ export class BodyReader {
 			return note(problems, 'id', 'must be a valid id')
 		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
 		// Forms send an empty text for an empty input.
-		if (value === '' && field.type !== 'text' && field.type !== 'other' && field.nullable) return null
+		const mayBeNull = field.type !== 'text' && field.type !== 'other' && field.nullable && !isExact
+		if (value === '' && mayBeNull) return null
 		return storedFromText(field, value, problems)
 	}
 }

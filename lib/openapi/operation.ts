@@ -52,7 +52,8 @@ function bodyOf(components: Components, { method, action, shape }: Endpoint): Pa
 	const { body } = shape
 	const shared = (name: string, content: Part, isRequired = false) =>
 		components.shared('requestBodies', name, { ...(isRequired ? { required: true } : {}), content })
-	if (action.streaming !== undefined) return shared('Stream', { '*/*': { schema: {} } })
+	if (action.streaming !== undefined && (body === undefined || body === null))
+		return shared('Stream', { '*/*': { schema: {} } })
 	if (body === null) return undefined
 	if (body !== undefined) {
 		const schema = components.schema(body.schema)

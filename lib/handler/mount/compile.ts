@@ -219,7 +219,7 @@ function actionFactory(
 				limit: declared.limit(name),
 				spec: declared.spec(name),
 				docs: declared.docs(name),
-				streaming: declared.streaming(name),
+				streaming: declared.streaming(name) ?? ownActions.get(name)?.streaming,
 				memo: new SpecMemo(),
 			}
 			actions.set(name, action)

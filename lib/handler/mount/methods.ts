@@ -3,7 +3,7 @@
  * serves its own path and the ids below it). Called by `compile.ts` when a handler is mounted.
  */
 import type { RouteMethod } from '../../base/http.ts'
-import type { Action } from '../../exchange/action.ts'
+import type { Action, StreamingLimits } from '../../exchange/action.ts'
 import type { Shape } from '../../validate/schema/shape.ts'
 import type { Guards } from './declarations.ts'
 
@@ -120,6 +120,8 @@ export interface OwnAction {
 	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
 	readonly takesKey?: boolean | undefined
+	/** Set if it reads its body as a stream: its limits, unless the handler declares others. */
+	readonly streaming?: StreamingLimits | undefined
 	/** Names that `access` may have besides the action's own. */
 	readonly accessNames?: readonly string[] | undefined
 	/** Its parameters, body and replies, for descriptions. */

@@ -1,0 +1,245 @@
+/**
+ * `import`: `POST /import` with records as lines of JSON or as CSV, all or nothing. Each is checked as the body of a single
+ * create while it arrives; only when all have arrived, and are valid, they are stored, batch by batch in one transaction.
+ * `?mode=check` tells what is wrong by line, and stores nothing. Called by `operations.ts`.
+ */
+import { isRestError, RestError } from '../../base/error.ts'
+import type { Milliseconds } from '../../base/time.ts'
+import type { StreamingLimits } from '../../exchange/action.ts'
+import type { Exchange } from '../../exchange/exchange.ts'
+import { exchangeOf } from '../../handler/view.ts'
+import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
+import type { Detail } from '../../wire/codes.ts'
+import { badQuery, unknownName } from '../bad-query.ts'
+import { NOTHING } from '../fields.ts'
+import { createEachOrAll } from '../many/create.ts'
+import { placed } from '../many/places.ts'
+import { together } from '../many/together.ts'
+import type { CrudPlan } from '../plan.ts'
+import { translateModelErrors } from '../reads.ts'
+import { NO_INCLUDE } from '../relations/parse-include.ts'
+import { resolveScope } from '../resolve-scope.ts'
+import type { Scope } from '../scope.ts'
+import { beginState, type CrudView, FACTS } from '../view.ts'
+import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { type Format, importFormat } from './format.ts'
+import { type Row, rowsOf } from './read-rows.ts'
+import type { Slots } from './slots.ts'
+import { Spool, type Spooled } from './spool.ts'
+
+/** What an import is answered with. */
+interface Imported {
+	/** The number of records. */
+	readonly records: number
+	/** Only of a check: what is wrong, `17.title` in line 17. */
+	readonly problems?: readonly Detail[]
+	/** Only of a check: there may be more problems; the lines behind the last one weren't read. */
+	readonly more?: true
+}
+
+/** 256 MiB, and 10 minutes. */
+export const IMPORT_LIMITS: StreamingLimits = { maxBody: 268_435_456, handlerTimeout: 600_000 }
+/** In a batch, so that one statement isn't too long. */
+const MAX_BATCH = 1_000
+
+/** The request's import. */
+export async function importAll(view: CrudView, bodies: BodyReader, slots: Slots): Promise<Imported> {
+	const exchange = exchangeOf(view, 'import')
+	const { plan } = view[FACTS]
+	const isCheck = isCheckOnly(plan, exchange)
+	const format = importFormat(exchange)
+	const release = slots.take(exchange)
+	const spool = new Spool(batchOf(view))
+	try {
+		const scope = await resolveScope(view, 'create')
+		const { records, problems, isWhole } = await readAll(view, { bodies, format, scope, spool })
+		if (problems.length === 0) await store(view, { scope, spool, isCheck, problems })
+		if (isCheck) return { records, problems, ...(isWhole ? {} : { more: true as const }) }
+		if (problems.length > 0) throw invalid(problems)
+		view.status(201)
+		return { records }
+	} finally {
+		release()
+		await spool.close()
+	}
+}
+
+function isCheckOnly({ ignoreQuery }: CrudPlan, exchange: Exchange): boolean {
+	const { mode, ...others } = exchange.query().last
+	const unknown = Object.keys(others).find((name) => !ignoreQuery.has(name))
+	if (unknown !== undefined) throw unknownName(unknown, 'is not a parameter of an import: it takes', ['mode'])
+	if (mode !== undefined && mode !== 'check') throw badQuery('mode', 'in', 'must be check')
+	return mode === 'check'
+}
+
+/** An overridden `createMany()` gets no more records than from other requests. */
+function batchOf(view: CrudView): number {
+	const { plan, overridden } = view[FACTS]
+	return overridden.has('createMany') ? Math.min(plan.maxBatch, MAX_BATCH) : MAX_BATCH
+}
+
+interface Reading {
+	readonly bodies: BodyReader
+	readonly format: Format
+	readonly scope: Scope
+	readonly spool: Spool
+}
+
+/** What was read: the number of records, and what is wrong with them. */
+interface Read {
+	readonly records: number
+	readonly problems: Detail[]
+	/** Whether the body was read to its end. */
+	readonly isWhole: boolean
+}
+
+/** Reads and checks all records, until too much is wrong. */
+async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading): Promise<Read> {
+	const { plan } = view[FACTS]
+	const exchange = exchangeOf(view, 'import')
+	const { app, action, body } = exchange
+	const problems: Detail[] = []
+	let records = 0
+	const limits = {
+		maxLine: Math.min(app.maxBody, MAX_LINE),
+		maxBytes: action?.streaming?.maxBody ?? IMPORT_LIMITS.maxBody,
+	}
+	const common = {
+		plan,
+		kind: 'create',
+		isText: format === 'csv',
+		isExact: true,
+		scope,
+		id: undefined,
+	} as const
+	const read = (given: Readonly<Record<string, unknown>>) => bodies.read({ ...common, body: given })
+	try {
+		for await (const { rows, bytes } of rowsOf(format, plan, inTime(exchange, body.stream()), limits)) {
+			const valid: Spooled[] = []
+			for (const row of rows) {
+				if (records++ >= plan.maxImport) throw tooMany(plan)
+				const values = await checked(row, problems, read)
+				if (values !== undefined) valid.push([row.line, values])
+				if (problems.length >= MAX_PROBLEMS)
+					return { records, problems: problems.slice(0, MAX_PROBLEMS), isWhole: false }
+			}
+			if (problems.length === 0) await spool.add(valid, bytes)
+		}
+	} catch (error) {
+		if (!isRestError(error) || error.code !== 'invalid') throw error
+		problems.push(...(error.details ?? []))
+		return { records, problems, isWhole: false }
+	}
+	return { records, problems, isWhole: true }
+}
+
+function tooMany({ maxImport }: CrudPlan): RestError {
+	return invalid([{ field: '', code: 'max', message: `must have at most ${maxImport} records` }])
+}
+
+/** A longer text than this is never that of one record. */
+const MAX_LINE = 67_108_864
+
+/** The values of a record; `undefined` if a problem was noted. */
+async function checked(
+	row: Row,
+	problems: Detail[],
+	read: (body: Readonly<Record<string, unknown>>) => WrittenValues | Promise<WrittenValues>,
+): Promise<WrittenValues | undefined> {
+	if ('problem' in row) {
+		problems.push({ field: String(row.line), ...row.problem })
+		return undefined
+	}
+	try {
+		return await read(row.body)
+	} catch (error) {
+		const own = placed(error, row.line)
+		if (!isRestError(own) || own.code !== 'invalid') throw own
+		problems.push(...(own.details ?? []))
+		return undefined
+	}
+}
+
+/** The bytes of the body. Each piece must come within `bodyTimeout`, and all within the time of the method. */
+async function* inTime(exchange: Exchange, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const { app, action } = exchange
+	const { clock } = app.deadlines
+	const end: Milliseconds = clock() + (action?.streaming?.handlerTimeout ?? IMPORT_LIMITS.handlerTimeout)
+	const wait = () => exchange.setDeadline(Math.min(app.bodyTimeout, end - clock()), 'request_timeout')
+	wait()
+	for await (const chunk of stream) {
+		exchange.setDeadline(end - clock(), 'unavailable')
+		yield chunk
+		wait()
+	}
+	exchange.setDeadline(end - clock(), 'unavailable')
+}
+
+/** Rolls a check back. */
+class Checked extends Error {}
+
+interface Storing {
+	readonly scope: Scope
+	readonly spool: Spool
+	readonly isCheck: boolean
+	/** Is given the problem that the database finds, in a check. */
+	readonly problems: Detail[]
+}
+
+/** Stores all records, or, in a check, lets the database check them. @throws RestError as `createMany`, with lines */
+async function store(view: CrudView, { scope, spool, isCheck, problems }: Storing): Promise<void> {
+	const { overridden, plan } = view[FACTS]
+	const isOverridden = overridden.has('create') || overridden.has('createMany')
+	// An override may do more than to change the database, which couldn't be undone.
+	if (isCheck && isOverridden) return
+	beginState(view, { selection: isOverridden ? plan.selections.all : NOTHING, include: NO_INCLUDE })
+	const signal = exchangeOf(view, 'import').signal()
+	const work = async () => {
+		for await (const batch of spool.batches()) {
+			signal.throwIfAborted()
+			await storeBatch(view, scope, batch)
+		}
+		if (isCheck) throw new Checked()
+	}
+	try {
+		await together(view, work)
+	} catch (error) {
+		if (!isCheck || !(error instanceof Checked || isRestError(error))) throw error
+		if (error instanceof Checked) return
+		if (error.details === undefined || error.status >= 500) throw error
+		problems.push(...error.details)
+	}
+}
+
+async function storeBatch(view: CrudView, scope: Scope, batch: readonly Spooled[]): Promise<void> {
+	const { plan, overridden } = view[FACTS]
+	const records = batch.map(([, values]) => values)
+	try {
+		if (overridden.has('createMany'))
+			await translateModelErrors(view, 'createMany', () => view.createMany(records))
+		else
+			await createEachOrAll(
+				view,
+				scope,
+				records,
+				records.map((one) => checkedChanges(plan, one)),
+			)
+	} catch (error) {
+		throw atLine(error, batch)
+	}
+}
+
+/** The error of a record with its line in place of its index: `3.title` → `17.title`. */
+function atLine(error: unknown, batch: readonly Spooled[]): unknown {
+	if (!isRestError(error)) return error
+	const { code, status, message, headers, details = [] } = error
+	const index = /^\d+(?=\.|$)/.exec(details[0]?.field ?? '')?.[0]
+	const [line] = batch[Number(index)] ?? []
+	if (index === undefined || line === undefined) return error
+	const relined = (text: string) =>
+		text.startsWith(index) ? `${line}${text.slice(index.length)}` : `${line}: ${text}`
+	return new RestError(code ?? status, relined(message), {
+		...{ headers, cause: error.cause ?? error },
+		details: details.map((one) => ({ ...one, field: relined(one.field) })),
+	})
+}
