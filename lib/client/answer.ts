@@ -7,6 +7,8 @@ export interface Call {
 	readonly method: string
 	readonly url: string
 	readonly body?: unknown
+	/** Sent as it is, in place of `body`, with a Content-Type in `headers`. */
+	readonly raw?: Blob | ReadableStream<Uint8Array>
 	readonly headers?: Readonly<Record<string, string>> | undefined
 	readonly signal?: AbortSignal | undefined
 	/** `If-Match` or `If-None-Match`. */

@@ -1,4 +1,5 @@
 /** Options of a `CrudClient`, and of its calls that return a record. */
+import type { Detail } from '../wire/codes.ts'
 import type { Id } from './address.ts'
 import type { Include, Selection } from './query-types.ts'
 import type { FieldPath, NoRelations } from './record-types.ts'
@@ -39,6 +40,40 @@ export interface CreateOptions<
 	 * @default none: it is attempted once
 	 */
 	readonly idempotencyKey?: string | undefined
+}
+
+/** How far an export or an import is. */
+export interface Progress {
+	/** The number of records that were read, or sent. */
+	readonly records: number
+	/** The number of all records, if it is known: of an export, with `count: true` in its query. */
+	readonly total?: number | undefined
+}
+
+/** Options of `export`. */
+export interface ExportOptions extends CallOptions {
+	/** Called for each piece that has arrived. */
+	readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** Options of `import`. */
+export interface ImportOptions extends CallOptions {
+	/** `'check'` tells what is wrong, and stores nothing. @default it is stored */
+	readonly mode?: 'check' | undefined
+	/** Called for the records of an iterable, when they are being sent; in browsers, when they have been collected. */
+	readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+/** An iterable of records, or a file whose type is `text/csv`, which is the default, or `application/x-ndjson`. */
+export type ImportSource<Input> = Iterable<Input> | AsyncIterable<Input> | Blob
+
+/** What an import is answered with. */
+export interface Imported {
+	readonly records: number
+	/** Of a check: what is wrong, `17.title` in line 17. */
+	readonly problems?: readonly Detail[]
+	/** Of a check: there may be more problems. */
+	readonly more?: true
 }
 
 /** Options of `update`, `replace` and `delete`. */

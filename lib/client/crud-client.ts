@@ -1,17 +1,22 @@
 /** `CrudClient`: the client of a `CrudHandler`, with a method for each operation. */
 import { collectionUrl, type Id, idIn } from './address.ts'
-import { ApiError, type Call, isRecord, unexpected } from './answer.ts'
+import { ApiError, isRecord, unexpected } from './answer.ts'
 import type {
 	Changed,
 	ChangeOptions,
 	CreateOptions,
 	CrudClientOptions,
+	ExportOptions,
+	Imported,
+	ImportOptions,
+	ImportSource,
 	RecordOptions,
 	RecordOrId,
 } from './call-options.ts'
-import { encodeDeletion, encodeQuery, pageOf, selectionText } from './list-query.ts'
-import { changeCondition, idOf, readCondition, segmentOf, setOrigin, valuesOf } from './origin.ts'
+import { encodeDeletion, encodeQuery, pageOf } from './list-query.ts'
+import { idOf, segmentOf, setOrigin, valuesOf } from './origin.ts'
 import type { Include, ListQuery, Page, SelectionQuery } from './query-types.ts'
+import { callOf, NO_ID, OPTIONS, recordCall } from './record-call.ts'
 import type {
 	FieldName,
 	FieldPath,
@@ -23,15 +28,9 @@ import type {
 	TargetOf,
 } from './record-types.ts'
 import { listIn, send } from './send.ts'
-import {
-	type CallOptions,
-	type Check,
-	checkedKey,
-	checkNames,
-	type Settings,
-	settingsOf,
-} from './settings.ts'
+import { type CallOptions, type Check, checkNames, type Settings, settingsOf } from './settings.ts'
 import { encodeTotals, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
+import { exported, imported } from './transfer.ts'
 
 /** The records of a relation of one record: see {@link CrudClient.related}. */
 export type RelatedClient<M> =
@@ -61,11 +60,6 @@ const KEY: Check = [
 	(value) => [value].flat().every((name) => typeof name === 'string' && name !== ''),
 	"a field's name, or a list of them",
 ]
-
-const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
-
-/** In place of a record, for a URL that has no id: that of a collection, or of the one related record. */
-const NO_ID: unique symbol = Symbol('noId')
 
 /**
  * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates; `R`
@@ -144,6 +138,30 @@ export class CrudClient<
 			page = await this.list<F, I>({ ...rest, cursor: page.meta.next }, options)
 			yield page
 		}
+	}
+
+	/**
+	 * All records that match, without pages, where the server allows exports: `limit` is their number in all. Rejects if it is
+	 * cut off, when earlier records were delivered. It isn't a snapshot.
+	 *
+	 *     for await (const article of articles.export({ where: { tag: 'tea' } })) write(article)
+	 */
+	export<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
+		query: Omit<ListQuery<T, R, F, I>, 'cursor' | 'offset'> = {},
+		{ onProgress, ...options }: ExportOptions = {},
+	): AsyncGenerator<Selected<T, R, F, I>, void, undefined> {
+		const call = callOf(options, encodeQuery(this.url, query))
+		return exported(call, this.settings, onProgress)
+	}
+
+	/**
+	 * Creates records, all or none, where the server allows imports: of an iterable, or of a file in CSV or lines of JSON.
+	 *
+	 *     const { problems } = await articles.import(file, { mode: 'check' }) // POST /blog/article/import
+	 */
+	import(source: ImportSource<Input>, options: ImportOptions = {}): Promise<Imported> {
+		checkNames(`POST ${this.url}/import`, options, [...OPTIONS, 'mode', 'onProgress'])
+		return imported(this.url, source, options, this.settings)
 	}
 
 	/** How many records match. `GET /blog/article?limit=0&count=exact` */
@@ -314,19 +332,7 @@ export class CrudClient<
 		options: ChangeOptions<T, R, F, I> & CreateOptions<T, R, F, I> = {},
 		below = '',
 	): Promise<Selected<T, R, F, I>> {
-		const own = method === 'GET' ? [] : [of === NO_ID ? 'idempotencyKey' : 'ifMatch']
-		checkNames(`${method} ${this.url}`, options, [...OPTIONS, 'fields', 'include', ...own])
-		const { fields, include, ifMatch, idempotencyKey, ...rest } = options
-		const id = of === NO_ID ? undefined : idOf(of, this.key)
-		const path = of === NO_ID ? this.url : `${this.url}/${segmentOf(id)}`
-		const selection = selectionText({ fields, include })
-		const url = path + selection
-		const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
-		const call = {
-			...{ ...rest, method, body, conditions, takesKey: of === NO_ID },
-			url: path + below + (below.startsWith('?') ? selection.replace('?', '&') : selection),
-			idempotencyKey: checkedKey(idempotencyKey),
-		}
+		const { call, id, url } = recordCall({ method, url: this.url, key: this.key, of, body, options, below })
 		try {
 			const { data, response } = await send(call, this.settings)
 			const { headers } = response
@@ -336,14 +342,9 @@ export class CrudClient<
 			return data as Selected<T, R, F, I> // of the type that the program declared
 		} catch (error) {
 			// Not modified: the given record is current, with the same fields (RFC 9110 §15.4.5).
-			if (error instanceof ApiError && error.status === 304 && 'If-None-Match' in conditions)
+			if (error instanceof ApiError && error.status === 304 && 'If-None-Match' in (call.conditions ?? {}))
 				return of as Selected<T, R, F, I>
 			throw error
 		}
 	}
-}
-
-function callOf(options: CallOptions = {}, encoded: Call): Call {
-	checkNames('a list', options, OPTIONS)
-	return { ...options, ...encoded }
 }

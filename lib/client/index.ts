@@ -14,6 +14,11 @@ export type {
 	ChangeOptions,
 	CreateOptions,
 	CrudClientOptions,
+	ExportOptions,
+	Imported,
+	ImportOptions,
+	ImportSource,
+	Progress,
 	RecordOptions,
 	RecordOrId,
 } from './call-options.ts'

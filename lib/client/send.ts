@@ -17,7 +17,7 @@ const MAX_REDIRECTS = 20
 export async function send(call: Call, settings: Settings, timing: Timing = PLATFORM): Promise<Answer> {
 	const { signal } = call
 	// All attempts send the same bytes, even if the values change meanwhile.
-	const text = jsonOf(call)
+	const text = call.raw ?? jsonOf(call)
 	let current = call
 	let redirects = 0
 	for (let attempt = 0; ; ) {
@@ -116,7 +116,7 @@ export function jsonScalar(value: unknown): unknown {
 /** Builds the request of one attempt. @throws TypeError for a path outside a browser */
 async function requestOf(
 	call: Call,
-	body: string | undefined,
+	body: FetchInit['body'],
 	settings: Settings,
 ): Promise<{ readonly fetch: Fetch; readonly init: FetchInit }> {
 	const { method, url, signal } = call
@@ -128,7 +128,7 @@ async function requestOf(
 		method: isOverridden ? 'POST' : method,
 		headers,
 		redirect: 'manual' as const,
-		...(body === undefined ? {} : { body }),
+		...(body === undefined ? {} : { body, duplex: 'half' as const }),
 		...(signal && { signal }),
 	}
 	const fetch = fetchFor(url, settings)

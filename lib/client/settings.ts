@@ -5,7 +5,9 @@ import { isRecord } from './answer.ts'
 export interface FetchInit {
 	readonly method: string
 	readonly headers: Headers
-	readonly body?: string
+	/** A stream with Node's `fetch`, for imports that aren't in memory. */
+	readonly body?: string | Blob | ReadableStream<Uint8Array>
+	readonly duplex?: 'half'
 	readonly signal?: AbortSignal
 	/** The client itself follows redirects, within the origin. */
 	readonly redirect?: 'manual'

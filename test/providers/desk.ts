@@ -32,7 +32,7 @@ export function atDesk(
 				asked.push({
 					method,
 					url: decoded(url.slice(origin.length)),
-					body,
+					body: typeof body === 'string' ? body : undefined,
 					condition: headers.get('If-Match'),
 				})
 				return fetch(url, init)

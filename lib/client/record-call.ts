@@ -1,0 +1,54 @@
+/** The request of a `CrudClient` for one record, or for the collection that it belongs to. */
+import type { Call } from './answer.ts'
+import type { ChangeOptions, CreateOptions } from './call-options.ts'
+import { type AnyQuery, selectionText } from './list-query.ts'
+import { changeCondition, idOf, readCondition, segmentOf } from './origin.ts'
+import { type CallOptions, checkedKey, checkNames } from './settings.ts'
+
+/** The options of every call. */
+export const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
+
+/** In place of a record, for a URL that has no id: that of a collection, or of the one related record. */
+export const NO_ID: unique symbol = Symbol('noId')
+
+interface Asked {
+	readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+	/** The collection's. */
+	readonly url: string
+	readonly key: readonly string[]
+	readonly of: unknown
+	readonly body: unknown
+	readonly options: CallOptions &
+		Pick<AnyQuery, 'fields' | 'include'> &
+		Pick<ChangeOptions<object>, 'ifMatch'> &
+		Pick<CreateOptions<object>, 'idempotencyKey'>
+	/** What follows the record's URL. */
+	readonly below: string
+}
+
+/** `url` is the record's, with what is selected of it. */
+export function recordCall({ method, url: collection, key, of, body, options, below }: Asked): {
+	readonly call: Call
+	readonly id: unknown
+	readonly url: string
+} {
+	const own = method === 'GET' ? [] : [of === NO_ID ? 'idempotencyKey' : 'ifMatch']
+	checkNames(`${method} ${collection}`, options, [...OPTIONS, 'fields', 'include', ...own])
+	const { fields, include, ifMatch, idempotencyKey, ...rest } = options
+	const id = of === NO_ID ? undefined : idOf(of, key)
+	const path = of === NO_ID ? collection : `${collection}/${segmentOf(id)}`
+	const selection = selectionText({ fields, include })
+	const url = path + selection
+	const conditions = method === 'GET' ? readCondition(of, url) : changeCondition(of, ifMatch)
+	const call = {
+		...{ ...rest, method, body, conditions, takesKey: of === NO_ID },
+		url: path + below + (below.startsWith('?') ? selection.replace('?', '&') : selection),
+		idempotencyKey: checkedKey(idempotencyKey),
+	}
+	return { call, id, url }
+}
+
+export function callOf(options: CallOptions = {}, encoded: Call): Call {
+	checkNames('a list', options, OPTIONS)
+	return { ...options, ...encoded }
+}

@@ -1,0 +1,119 @@
+/** Exports and imports by a `CrudClient`: the records of a stream, and a stream of records. */
+import { type Call, unexpected } from './answer.ts'
+import type { Imported, ImportOptions, Progress } from './call-options.ts'
+import { jsonScalar, send } from './send.ts'
+import type { Settings } from './settings.ts'
+
+const NDJSON = 'application/x-ndjson'
+
+/** The records of an export. @throws ApiError as `send`, and if it is cut off */
+export async function* exported<T>(
+	call: Call,
+	settings: Settings,
+	onProgress?: (progress: Progress) => void,
+): AsyncGenerator<T, void, undefined> {
+	const asked: Call = {
+		...call,
+		headers: { ...call.headers, Accept: NDJSON },
+		read: async (response) => (isExport(response) ? undefined : response.text()),
+	}
+	const { response } = await send(asked, settings)
+	const count = response.headers.get('X-Total-Count')
+	const total = count === null ? undefined : Number(count)
+	if (!isExport(response) || response.body === null) throw unexpected(call, response, 'is not an export')
+	const reader = response.body.getReader()
+	try {
+		const decoder = new TextDecoder()
+		let [text, last, records] = ['', '', 0]
+		for (;;) {
+			const { done, value } = await reader.read()
+			const [first = '', ...others] = decoder.decode(value, { stream: !done }).split('\n')
+			const lines = [text + first, ...others]
+			text = lines.pop() ?? ''
+			for (const line of lines) {
+				// The last line isn't a record.
+				if (last !== '') {
+					records++
+					yield JSON.parse(last) as T // as the program has declared
+				}
+				last = line
+			}
+			onProgress?.({ records, total })
+			if (done) break
+		}
+		if (last !== `{"done":${records}}`) throw unexpected(call, response, 'was cut off')
+	} finally {
+		await reader.cancel().catch(() => {})
+	}
+}
+
+function isExport({ ok, headers }: Response): boolean {
+	return ok && (headers.get('Content-Type') ?? '').startsWith(NDJSON)
+}
+
+/** Sends an import: a file, or records as lines of JSON. @throws ApiError as `send` */
+export async function imported(
+	url: string,
+	source: Blob | Iterable<unknown> | AsyncIterable<unknown>,
+	{ mode, onProgress, ...options }: ImportOptions,
+	settings: Settings,
+): Promise<Imported> {
+	const isFile = source instanceof Blob
+	// Browsers can't send streams over HTTP/1.1, and a signature is of all bytes.
+	const isWhole = 'location' in globalThis || settings.sign !== undefined
+	const type = isFile ? source.type || 'text/csv' : NDJSON
+	const lines = isFile ? undefined : linesOf(source, onProgress)
+	const raw = lines === undefined ? (source as Blob) : isWhole ? await collected(lines) : streamed(lines)
+	const { data } = await send(
+		{
+			...options,
+			...{ method: 'POST', raw, headers: { 'Content-Type': type, ...options.headers } },
+			url: `${url}/import${mode === undefined ? '' : `?mode=${mode}`}`,
+		},
+		settings,
+	)
+	return data as Imported
+}
+
+/** Pieces of some kilobytes. */
+async function* linesOf(
+	source: Iterable<unknown> | AsyncIterable<unknown>,
+	onProgress?: (progress: Progress) => void,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+	const encoder = new TextEncoder()
+	let [text, records] = ['', 0]
+	for await (const record of source) {
+		text += `${JSON.stringify(record, function (this: Record<string, unknown>, name, value) {
+			const original = this[name]
+			return jsonScalar(original instanceof Date ? original : value)
+		})}\n`
+		records++
+		if (text.length < 16_384) continue
+		yield encoder.encode(text)
+		text = ''
+		onProgress?.({ records })
+	}
+	yield encoder.encode(text)
+	onProgress?.({ records })
+}
+
+async function collected(lines: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise<Blob> {
+	const parts: Uint8Array<ArrayBuffer>[] = []
+	for await (const part of lines) parts.push(part)
+	return new Blob(parts)
+}
+
+function streamed(
+	lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>,
+): ReadableStream<Uint8Array> {
+	return new ReadableStream<Uint8Array>({
+		async pull(controller) {
+			const { done, value } = await lines.next()
+			if (done === true) controller.close()
+			else controller.enqueue(value)
+		},
+		async cancel() {
+			await lines.return()
+		},
+	})
+}

@@ -1,0 +1,112 @@
+/** Exports and imports by the client: records one by one, progress, and what is cut off. */
+import * as assert from 'uvu/assert'
+import { ApiError, CrudClient } from '../../lib/client/index.ts'
+import { CrudHandler, createServer } from '../../lib/index.ts'
+import { articleModel, OPTIONS } from '../crud/articles.ts'
+import { describe } from '../helpers/describe.ts'
+import { Log, listening } from '../helpers/listening.ts'
+
+interface Article {
+	readonly id: number
+	readonly title: string
+	readonly rating: number | null
+	readonly published: string | null
+}
+
+const handlers = () => ({
+	article: new CrudHandler(articleModel(), { ...OPTIONS, allow: ['list', 'create', 'export', 'import'] }),
+})
+
+async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+	const found: T[] = []
+	for await (const one of source) found.push(one)
+	return found
+}
+
+/** A client of an answer that comes in these pieces. */
+function answered(pieces: readonly string[], headers: Record<string, string> = {}) {
+	const body = new Blob(pieces as string[]).stream()
+	const type = { 'content-type': 'application/x-ndjson' }
+	return new CrudClient<Article>('article', 'http://localhost', {
+		fetch: async () => new Response(body, { headers: { ...type, ...headers } }),
+		retries: 0,
+	})
+}
+
+describe('client/transfer', (test) => {
+	test('an export gives all records that match, and says how far it is', async () => {
+		await listening(handlers(), {}, async ({ url }) => {
+			const articles = new CrudClient<Article>('article', url)
+			const seen: unknown[] = []
+			const query = { where: { id: { gt: 2 } }, fields: ['id', 'title'], sort: '-id', count: true } as const
+			const found = await all(articles.export(query, { onProgress: (progress) => seen.push(progress) }))
+			assert.equal(found, [
+				{ id: 5, title: 'Title 5' },
+				{ id: 4, title: 'Title 4' },
+				{ id: 3, title: 'Title 3' },
+			])
+			assert.equal(seen.at(-1), { records: 3, total: 3 })
+			for await (const { id } of articles.export()) if (id === 2) break
+			assert.is((await all(articles.export({ limit: 2 }))).length, 2)
+		})
+	})
+
+	test('an export that is cut off, or is none, rejects; a refusal is the usual one', async () => {
+		for (const pieces of [['{"id":1}\n'], ['{"id":1}\n{"done":2}\n'], ['{"id":1}\n{"do'], []]) {
+			const error = await all(answered(pieces).export()).catch((thrown: unknown) => thrown)
+			assert.instance(error, ApiError)
+			assert.match((error as ApiError).message, 'was cut off')
+		}
+		assert.equal(await all(answered(['{"id":1}\n{"id"', ':2}\n{"done":2}\n']).export()), [
+			{ id: 1 },
+			{ id: 2 },
+		])
+		const json = answered(['{"success":true,"data":[]}'], { 'content-type': 'application/json' })
+		assert.match(String(await all(json.export()).catch((thrown: unknown) => thrown)), 'is not an export')
+		await listening(handlers(), {}, async ({ url }) => {
+			const articles = new CrudClient<Article>('article', url)
+			// @ts-expect-error an export has no pages
+			const error = await all(articles.export({ offset: 1 })).catch((thrown: ApiError) => thrown)
+			assert.is((error as ApiError).code, 'bad_request')
+		})
+	})
+
+	test('an import sends records of an array, an iterable or a file, and says how far it is', async () => {
+		await listening(handlers(), {}, async ({ url }) => {
+			const articles = new CrudClient<Article>('article', url)
+			const seen: number[] = []
+			const published = new Date('2026-11-20') as unknown as string
+			assert.equal(await articles.import([{ title: 'a', published }, { title: 'b' }]), { records: 2 })
+			async function* many() {
+				for (let at = 0; at < 3_000; at++) yield { title: `t${at}` }
+			}
+			assert.equal(await articles.import(many(), { onProgress: ({ records }) => seen.push(records) }), {
+				records: 3_000,
+			})
+			assert.ok(seen.length > 2)
+			assert.is(seen.at(-1), 3_000)
+			const file = new Blob(['title\nc\nTitle 1\n'], { type: 'text/csv' })
+			const { problems } = await articles.import(file, { mode: 'check' })
+			assert.equal(problems, [{ field: '3.title', code: 'unique', message: 'is taken by another record' }])
+			const error = (await articles.import(file).catch((thrown: unknown) => thrown)) as ApiError
+			assert.equal([error.status, error.details[0]?.field], [409, '3.title'])
+			assert.is(await articles.count(), 3_007)
+			const lines = new Blob(['{"title":"d"}\n'], { type: 'application/x-ndjson' })
+			assert.equal(await articles.import(lines), { records: 1 })
+		})
+	})
+
+	test('where streams can not be sent, an import is collected first', async () => {
+		const server = createServer(handlers(), { logger: new Log(), logRequests: false })
+		const bodies: unknown[] = []
+		const articles = new CrudClient<Article>('article', 'http://localhost', {
+			sign: (request) => request,
+			fetch: (url, init) => {
+				bodies.push(init.body)
+				return server.fetch(new Request(url, init as RequestInit))
+			},
+		})
+		assert.equal(await articles.import([{ title: 'a' }]), { records: 1 })
+		assert.instance(bodies[0], Blob)
+	})
+})
