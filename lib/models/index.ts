@@ -36,4 +36,5 @@ export {
 	type Within,
 } from './model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError, refuseLarger } from './model-error.ts'
+export type { Replica, ReplicaState, Replicas, ReplicatedModel } from './replicas.ts'
 export type { DatabaseSession, SessionModel } from './session.ts'

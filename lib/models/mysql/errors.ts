@@ -35,12 +35,16 @@ function kind(kind: ModelErrorKind, ...numbers: readonly number[]): [number, Mod
 /** Translates an error; `undefined` for a programming error. */
 export function failureOf(error: unknown, table: Table): ModelError | undefined {
 	if (isUnsent(error) || isReadOnly(error)) return new ModelError('unavailable', [], error)
-	const number = numberOf(error)
 	const raised = raisedBy(error)
-	const known = number === undefined ? undefined : (KINDS.get(number) ?? (raised && 'refused'))
+	const known = numberOf(error) === undefined ? undefined : (kindOf(error) ?? (raised && 'refused'))
 	// Checked before `isLost`, because a server that rejects a packet also disconnects.
 	if (known !== undefined) return new ModelError(known, fieldsOf(known, error, table), error, raised)
 	return isLost(error) ? new ModelError('outcome_unknown', [], error) : undefined
+}
+
+/** What the server's error number means; `undefined` for an unknown one. */
+export function kindOf(error: unknown): ModelErrorKind | undefined {
+	return KINDS.get(numberOf(error) ?? 0)
 }
 
 /** The servers' own classes of SQLSTATEs; a state of another class is user-defined. */

@@ -8,6 +8,7 @@ import {
 	type TableOptions,
 } from '../sql/options.ts'
 import { NoConnection } from '../sql/pool.ts'
+import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
@@ -17,6 +18,8 @@ import { describe, introspect, listTables, parseTableName, type Read, withTableK
 import type { MysqlDatabase } from './mysql2/connections.ts'
 import { askServer, type Server } from './mysql2/server.ts'
 
+export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
+export type { Replicated } from '../sql/replicas/replicated.ts'
 export type { MysqlDatabase } from './mysql2/connections.ts'
 
 /** Options of one table. */
@@ -30,14 +33,19 @@ export type MysqlOptions = TableOptions
 export class MysqlModel extends SqlModel {
 	/**
 	 * Opens a table or view, named `article`, `blog.article`, or any name in backticks: reads its columns, types, key and
-	 * constraints. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or one connection.
+	 * constraints. `database` is a pool of mysql2 or mysql2/promise, a pool cluster, or one connection. With replicas,
+	 * `{ write: pool, read: [replica] }`, a `CrudHandler` reads from those: see `Replicated`.
 	 *
 	 * @throws TypeError if there is no such table or no key, for a wrong option, and for sessions with unsuitable
 	 *   settings
 	 * @throws the error of mysql2 if the database can't be reached
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
-	static async open(database: MysqlDatabase, table: string, options: MysqlOptions = {}): Promise<MysqlModel> {
+	static async open(
+		database: MysqlDatabase | Replicated<MysqlDatabase>,
+		table: string,
+		options: MysqlOptions = {},
+	): Promise<MysqlModel> {
 		const tableName = parseTableName(table)
 		const opened = await openDatabase(database, openingOptions('MysqlModel', options, ['key']))
 		const { driver, server } = opened
@@ -52,7 +60,7 @@ export class MysqlModel extends SqlModel {
 	 * @throws the error of mysql2 for a view that can't be read, because its table is gone for example
 	 */
 	static async openAll(
-		database: MysqlDatabase,
+		database: MysqlDatabase | Replicated<MysqlDatabase>,
 		options: OpenAllOptions = {},
 	): Promise<Record<string, MysqlModel>> {
 		const opened = await openDatabase(database, openingOptions('MysqlModel', options, ['views']))
@@ -76,12 +84,39 @@ interface Opened extends OpeningOptions {
 	readonly lru: Lru
 }
 
-async function openDatabase(database: MysqlDatabase, options: OpeningOptions): Promise<Opened> {
+async function openDatabase(
+	given: MysqlDatabase | Replicated<MysqlDatabase>,
+	options: OpeningOptions,
+): Promise<Opened> {
+	const pools = readPools('MysqlModel', given)
+	const database = pools?.write ?? (given as MysqlDatabase) // not `Replicated`, as it has no pools
 	const driver = driverOf(database, options.timeoutSeconds)
 	const server = await unwrapped(askServer(driver, driver.statementTimeout))
-	driver.withSettings = server.withSettings
-	driver.maxPacketBytes = server.maxPacketBytes
+	useServer(driver, server)
+	if (pools !== undefined) await unwrapped(addReplicas(pools, driver, server, options))
 	return { ...options, driver, server, lru: lruOf(database) }
+}
+
+function useServer(driver: MysqlDriver, { withSettings, maxPacketBytes }: Server): MysqlDriver {
+	driver.withSettings = withSettings
+	driver.maxPacketBytes = maxPacketBytes
+	return driver
+}
+
+async function addReplicas(
+	pools: Pools<MysqlDatabase>,
+	primary: MysqlDriver,
+	server: Server,
+	{ timeoutSeconds }: OpeningOptions,
+): Promise<void> {
+	// A replica may be out of reach now, so the primary's settings are taken for its own.
+	const replicas = pools.read.map((pool) => ({ driver: useServer(driverOf(pool, timeoutSeconds), server) }))
+	// Loaded only where there are replicas.
+	const [{ openReplicas }, { replicationOf }] = await Promise.all([
+		import('../sql/replicas/replicas.ts'),
+		import('./replicas/replication.ts'),
+	])
+	await openReplicas('MysqlModel', pools, { primary, replicas }, replicationOf(server.isMariaDb))
 }
 
 function modelOf({ driver, server, lru, bigint, timeoutSeconds }: Opened, table: Table): MysqlModel {

@@ -124,7 +124,8 @@ function raisedBy(error: Error): RaisedError | undefined {
 	return isRaised ? { code, message: error.message } : undefined
 }
 
-function kindOf(error: Error): ModelErrorKind | undefined {
+/** What an error of the server, or of the connection to it, means; `undefined` for any other. */
+export function kindOf(error: Error): ModelErrorKind | undefined {
 	const code = codeOf(error)
 	if (code !== undefined) {
 		// The connection failed, so nothing was sent.

@@ -5,6 +5,7 @@
 
 import type { Model } from '../model.ts'
 import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
+import type { Driver } from '../sql/driver.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type DatabaseOptions,
@@ -13,6 +14,7 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/options.ts'
+import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import { SessionModels } from '../sql/session-models.ts'
 import { RUNNER } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
@@ -25,7 +27,9 @@ import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'
 import { setupOf } from './session/session.ts'
 
+export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
 export type { DatabaseSession } from '../session.ts'
+export type { Replicated } from '../sql/replicas/replicated.ts'
 export type { PostgresDatabase } from './driver.ts'
 
 /** Options of all tables. */
@@ -53,13 +57,14 @@ export class PostgresModel extends SqlModel {
 	#sessions: SessionModels<SqlModel> | undefined
 
 	/**
-	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views need `key`.
+	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views need `key`. With replicas,
+	 * `{ write: pool, read: [replica] }`, a `CrudHandler` reads from those: see `Replicated`.
 	 *
-	 * @throws TypeError for a table that doesn't exist or has no key, and for a wrong option
+	 * @throws TypeError for a table that doesn't exist or has no key, a wrong option, and what isn't a replica
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async open(
-		database: PostgresDatabase,
+		database: PostgresDatabase | Replicated<PostgresDatabase>,
 		name: string,
 		options: PostgresTableOptions = {},
 	): Promise<PostgresModel> {
@@ -78,7 +83,7 @@ export class PostgresModel extends SqlModel {
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async openAll(
-		database: PostgresDatabase,
+		database: PostgresDatabase | Replicated<PostgresDatabase>,
 		options: PostgresSchemaOptions = {},
 	): Promise<Record<string, PostgresModel>> {
 		const opening = await open(database, openingOptions('PostgresModel', options, ['schema', 'views']))
@@ -132,11 +137,31 @@ interface Opening extends OpeningOptions, Connected {
 	readonly relations: Relations
 }
 
-async function open(database: PostgresDatabase, options: OpeningOptions): Promise<Opening> {
+async function open(
+	given: PostgresDatabase | Replicated<PostgresDatabase>,
+	options: OpeningOptions,
+): Promise<Opening> {
+	const pools = readPools('PostgresModel', given)
+	const database = pools?.write ?? (given as PostgresDatabase) // not `Replicated`, as it has no pools
 	const connected = driverOf(database, options.timeoutSeconds)
 	await connected.begin?.()
+	if (pools !== undefined) await addReplicas(pools, connected.driver, options)
 	const relations = await readRelations(connected.driver)
 	return { ...connected, relations, lru: lruOf(database), ...options }
+}
+
+async function addReplicas(
+	pools: Pools<PostgresDatabase>,
+	primary: Driver,
+	{ timeoutSeconds }: OpeningOptions,
+): Promise<void> {
+	const replicas = pools.read.map((pool) => driverOf(pool, timeoutSeconds))
+	// Loaded only where there are replicas.
+	const [{ openReplicas }, { REPLICATION }] = await Promise.all([
+		import('../sql/replicas/replicas.ts'),
+		import('./replicas/replication.ts'),
+	])
+	await openReplicas('PostgresModel', pools, { primary, replicas }, REPLICATION)
 }
 
 function modelOf(

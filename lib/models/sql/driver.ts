@@ -1,6 +1,7 @@
 /** `Driver`: the interface to the user's own database driver. One small file per driver implements it. */
 
 import type { Bytes } from '../../base/time.ts'
+import type { Replicas } from '../replicas.ts'
 
 /** A statement and the values of its placeholders, ready to be bound. */
 export interface Statement {
@@ -43,6 +44,14 @@ export class SetupError extends Error {
 	}
 }
 
+/** Runs a statement behind another one that sets up the transaction of both. @throws SetupError if the first one failed */
+export async function runBehind(inner: Driver, setup: Statement, statement: Statement): Promise<Rows> {
+	await inner.query(setup).catch((error) => {
+		throw new SetupError(error)
+	})
+	return inner.query(statement)
+}
+
 /** Runs statements; prepared ones are found by text. Rejects with the driver's errors, which the dialect translates. */
 export interface Driver {
 	/**
@@ -67,6 +76,8 @@ export interface Driver {
 	 * with a {@link SetupError} if the first one failed: then the other one was not run. @default a transaction of both
 	 */
 	queryAfter?(setup: Statement, statement: Statement): Promise<Rows>
+	/** The replicas of its database, set when that is opened. @default none */
+	replicas?: Replicas | undefined
 	/** Replaces all connections, because they lead to a server that became read-only in a failover. */
 	renew?(): void
 }

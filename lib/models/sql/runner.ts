@@ -48,6 +48,11 @@ export class Runner {
 		return new Runner(this.driver, this.#dialect, this.#live, this.timeout, false, session)
 	}
 
+	/** The same over another driver, outside of transactions. */
+	over(driver: Driver): Runner {
+		return new Runner(driver, this.#dialect, this.#live, this.timeout, false, this.session)
+	}
+
 	/** @throws ModelError, or the driver's error if the dialect doesn't know it */
 	run(statement: Statement): Promise<Rows> {
 		const { writes } = statement

@@ -23,6 +23,7 @@ import type {
 	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
+import type { Replicas } from '../replicas.ts'
 import { whyAbsent } from './absent.ts'
 import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
@@ -51,6 +52,8 @@ export class SqlModel implements Model {
 	readonly setsNow = true
 	/** @internal */
 	readonly [LIVE]: LiveTable
+	/** Those of the driver. */
+	readonly replicas: Replicas | undefined
 	/** Only if the dialect has them. */
 	readonly totals?: NonNullable<Model['totals']>
 	readonly #live: LiveTable
@@ -82,6 +85,7 @@ export class SqlModel implements Model {
 		this.#runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
 		this[RUNNER] = this.#runner
+		this.replicas = this.#runner.driver.replicas
 		this.#lists = new Lists(live, this.#runner)
 		const totals = totalsOf(live, this.#runner)
 		if (totals !== undefined) this.totals = totals
@@ -132,11 +136,9 @@ export class SqlModel implements Model {
 		const plan = this.#planOfChange(selection)
 		if (!dialect.returning.insert || dialect.rereads) return this.#insertAndRead(values, plan)
 		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
-		const [row] = rows
 		// No error but no row: a trigger returned null, so the database skipped the insert.
-		if (row === undefined) throw new ModelError('refused')
-		const { json, version } = plan.returnedRow.found(row)
-		return { json, version, id: plan.returnedRow.id(row) }
+		if (rows[0] === undefined) throw new ModelError('refused')
+		return { ...plan.returnedRow.found(rows[0]), id: plan.returnedRow.id(rows[0]) }
 	}
 
 	async update(id: string, changes: Changes, selection: Selection, guard: Guard): Promise<Found | Absent> {
@@ -297,11 +299,10 @@ export class SqlModel implements Model {
 	async #deleteAndRead(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
 			const { rows } = await runner.run(deleteStatement(this.#subject, id, plan, guard))
-			const [row] = rows
-			if (row === undefined) return undefined
+			if (rows[0] === undefined) return undefined
 			if ((await new Reads(this.#live, () => plan, runner).alone(id, undefined)) !== undefined)
 				throw new ModelError('refused')
-			return plan.returnedRow.found(row)
+			return plan.returnedRow.found(rows[0])
 		})
 		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}
@@ -334,10 +335,8 @@ export class SqlModel implements Model {
 	}
 
 	#mustBeWritable(): void {
-		if (this.readOnly)
-			throw new TypeError(
-				`${this.name} ${this.key.length === 0 ? 'has no key' : 'is a view'}: its records can only be read`,
-			)
+		const why = this.key.length === 0 ? 'has no key' : 'is a view'
+		if (this.readOnly) throw new TypeError(`${this.name} ${why}: its records can only be read`)
 	}
 }
 

@@ -1,6 +1,6 @@
 /** The `Driver` for a pg `Pool`: one connection per statement, per transaction, and per batch of concurrent writes. */
 import type { Seconds } from '../../../base/time.ts'
-import { type Driver, type Rows, SetupError, type Statement } from '../../sql/driver.ts'
+import { type Driver, type Rows, runBehind, type Statement } from '../../sql/driver.ts'
 import { isKept } from '../../sql/text-cache.ts'
 import { runTransaction } from '../../sql/transaction.ts'
 import { usageOf } from '../../usage.ts'
@@ -39,12 +39,7 @@ export class PgDriver implements Driver {
 				const queried = { input: statement, setup, resolve, reject }
 				this.#connections.run(queried, lease, true, () => lease.release())
 			})
-		return this.#transaction(lease, async (inner) => {
-			await inner.query(setup).catch((error) => {
-				throw new SetupError(error)
-			})
-			return inner.query(statement)
-		})
+		return this.#transaction(lease, (inner) => runBehind(inner, setup, statement))
 	}
 
 	async transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {

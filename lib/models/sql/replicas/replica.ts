@@ -1,0 +1,133 @@
+/**
+ * `SqlReplica`: a replica of an SQL database, its state, and the models and drivers that read from it. A read that fails
+ * there for a reason that another server may not have is done by the primary. Used by `replicas.ts`.
+ */
+import type { Clock, Milliseconds } from '../../../base/time.ts'
+import type { Model } from '../../model.ts'
+import { ModelError } from '../../model-error.ts'
+import type { Replica } from '../../replicas.ts'
+import { type Driver, type Rows, runBehind, SetupError, type Statement } from '../driver.ts'
+import { NoAnswer, NoConnection } from '../pool.ts'
+import { type JointModel, RUNNER } from '../shared-transaction.ts'
+import { SqlModel } from '../sql-model.ts'
+import { LIVE } from '../subject.ts'
+import type { Replication } from './replication.ts'
+
+/** A replica that takes longer to say how far it is has no connection to spare, or doesn't respond. */
+const PATIENCE: Milliseconds = 1_000
+
+export class SqlReplica implements Replica {
+	/** It has everything that the primary had at this time. */
+	freshAt: Milliseconds = Number.NEGATIVE_INFINITY
+	/** Number of its running reads. */
+	reading = 0
+	/** Why it isn't used; `undefined` if it may be. */
+	error: unknown
+	readonly #replication: Replication
+	readonly #clock: Clock
+	/** Its drivers by those of the primary: each opening has its own timeout. */
+	readonly #drivers = new WeakMap<Driver, Driver>()
+	readonly #models = new WeakMap<Model, Model>()
+	/** When it was asked how far it is; `undefined` unless that is pending. */
+	#askedAt: Milliseconds | undefined
+
+	constructor(replication: Replication, clock: Clock) {
+		this.#replication = replication
+		this.#clock = clock
+	}
+
+	get responds(): boolean {
+		const isLate = this.#askedAt !== undefined && this.#clock() - this.#askedAt > PATIENCE
+		return this.error === undefined && !isLate
+	}
+
+	/** Lets models over the primary's driver read by `own`. */
+	add(primary: Driver, own: Driver): void {
+		this.#drivers.set(primary, new ReplicaDriver(this, own, primary))
+	}
+
+	of(model: Model): Model {
+		const known = this.#models.get(model)
+		if (known !== undefined) return known
+		const { [LIVE]: live, [RUNNER]: runner } = model as JointModel // only those have its set of replicas
+		const driver = this.#drivers.get(runner.driver)
+		if (driver === undefined) throw new TypeError(`${model.name} was opened without these replicas`)
+		const own = new SqlModel(live, runner.over(driver), live.subject.dialect)
+		this.#models.set(model, own)
+		return own
+	}
+
+	/**
+	 * Learns how far it is, unless that is pending; never rejects.
+	 *
+	 * @param ask returns what `freshAt` is then; rejects if the replica can't be used
+	 */
+	async learn(ask: () => Promise<Milliseconds>): Promise<void> {
+		if (this.#askedAt !== undefined) return
+		this.#askedAt = this.#clock()
+		try {
+			this.freshAt = await ask()
+			this.error = undefined
+		} catch (error) {
+			this.error = error
+		} finally {
+			this.#askedAt = undefined
+		}
+	}
+
+	/** Reads by its own driver, or else by the primary's. */
+	async read(own: Driver, primary: Driver, run: (driver: Driver) => Promise<Rows>): Promise<Rows> {
+		this.reading++
+		try {
+			return await run(own)
+		} catch (error) {
+			const consequence = this.#consequenceOf(error instanceof SetupError ? error.cause : error)
+			if (consequence === undefined) throw error
+			if (consequence === 'down') this.error = error
+		} finally {
+			this.reading--
+		}
+		return run(primary)
+	}
+
+	#consequenceOf(error: unknown): 'down' | 'again' | undefined {
+		// Of a page that is too large, or a timeout, whose time isn't spent twice.
+		if (error instanceof ModelError || error instanceof NoAnswer) return undefined
+		if (!(error instanceof NoConnection)) return this.#replication.consequenceOf(error)
+		return error.cause === undefined ? undefined : 'down'
+	}
+}
+
+/** Sends reads to a replica, and everything else to its primary. */
+class ReplicaDriver implements Driver {
+	readonly #replica: SqlReplica
+	readonly #own: Driver
+	readonly #primary: Driver
+
+	constructor(replica: SqlReplica, own: Driver, primary: Driver) {
+		this.#replica = replica
+		this.#own = own
+		this.#primary = primary
+	}
+
+	query(statement: Statement): Promise<Rows> {
+		return statement.writes
+			? this.#primary.query(statement)
+			: this.#replica.read(this.#own, this.#primary, (driver) => driver.query(statement))
+	}
+
+	queryAfter(setup: Statement, statement: Statement): Promise<Rows> {
+		const run = (driver: Driver) =>
+			driver.queryAfter?.(setup, statement) ??
+			driver.transaction((inner) => runBehind(inner, setup, statement))
+		return statement.writes ? run(this.#primary) : this.#replica.read(this.#own, this.#primary, run)
+	}
+
+	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
+		return this.#primary.transaction(work)
+	}
+
+	renew(): void {
+		this.#primary.renew?.()
+	}
+}

@@ -1,0 +1,277 @@
+/**
+ * `SqlReplicas`: the replicas of an SQL database. Again and again the primary is asked how far it is, and the replicas
+ * whether they are there, so that neither clocks nor rights matter: what a replica has reached, it has had since the
+ * primary was asked. Loaded and opened by the adapters' `model.ts` if a database has replicas.
+ */
+import { attach, attachment } from '../../../base/attached.ts'
+import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
+import type { Replica, ReplicaState, Replicas } from '../../replicas.ts'
+import type { Driver, Rows, Statement } from '../driver.ts'
+import { SqlReplica } from './replica.ts'
+import type { Pools } from './replicated.ts'
+import type { Position, Replication } from './replication.ts'
+import { Writers } from './writers.ts'
+
+/** Within `staleSeconds` the servers are asked ten times, but at least once, and at most ten times a second. */
+const ASKS = 10
+const MIN_INTERVAL: Milliseconds = 100
+const MAX_INTERVAL: Milliseconds = 1_000
+/** After this time without a read they are no longer asked. */
+const IDLE: Milliseconds = 10_000
+
+/** How far the primary was. */
+interface Mark {
+	/** When it was asked. */
+	readonly time: Milliseconds
+	readonly at: unknown
+}
+
+/** What a server has reported. */
+interface Reported {
+	/** The values of `Replication.same`. */
+	readonly facts: readonly unknown[]
+	readonly position: Position<unknown>
+}
+
+/** The drivers of an opening. */
+export interface Drivers {
+	readonly primary: Driver
+	readonly replicas: readonly Connecting[]
+}
+
+export interface Connecting {
+	readonly driver: Driver
+	/** Checks the connection before the first statement. @throws TypeError */
+	begin?(): Promise<void>
+}
+
+export class SqlReplicas implements Replicas {
+	readonly #owner: string
+	readonly #drivers: Drivers
+	readonly #replication: Replication
+	readonly #clock: Clock
+	readonly #stale: Milliseconds
+	readonly #interval: Milliseconds
+	readonly #replicas: readonly SqlReplica[]
+	readonly #statement: Statement
+	readonly #begun = new Set<Connecting>()
+	readonly #writers = new Writers()
+	/** The latest last. */
+	#marks: Mark[] = []
+	#facts: readonly unknown[] | undefined
+	#isMarking = false
+	#timer: ReturnType<typeof setInterval> | undefined
+	#usedAt: Milliseconds = 0
+	#turn = 0
+
+	/** @param owner names the model in errors */
+	constructor(
+		owner: string,
+		drivers: Drivers,
+		staleSeconds: Seconds,
+		replication: Replication,
+		clock: Clock = steadyClock,
+	) {
+		this.#owner = owner
+		this.#drivers = drivers
+		this.#replication = replication
+		this.#clock = clock
+		this.#stale = staleSeconds * 1_000
+		this.#interval = Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, this.#stale / ASKS))
+		this.#replicas = drivers.replicas.map(() => new SqlReplica(replication, clock))
+		const asked = [...Object.values(replication.same), ...replication.position]
+		this.#statement = { text: `select ${asked.join(', ')}`, values: [], writes: false }
+	}
+
+	/** Asks all servers for the first time. @throws TypeError for a replica of another database, and what the primary throws */
+	async begin(): Promise<void> {
+		await this.#mark()
+		await this.#askReplicas()
+		const wrong = this.#replicas.find(({ error }) => error instanceof TypeError)
+		if (wrong !== undefined) throw wrong.error
+		this.#usedAt = this.#clock()
+		this.#start()
+	}
+
+	/** Lets the models of an opening use the replicas. */
+	add({ primary, replicas }: Drivers): void {
+		for (const [at, replica] of this.#replicas.entries()) {
+			const own = replicas[at]
+			if (own !== undefined) replica.add(primary, own.driver)
+		}
+		primary.replicas = this
+	}
+
+	/** The replica with the fewest reads, of those that lag by no more than `staleSeconds`. */
+	choose(caller: string): Replica | undefined {
+		const now = this.#clock()
+		this.#usedAt = now
+		if (this.#timer === undefined) this.#start()
+		const since = this.#writers.latest(caller)
+		if (now - since <= this.#stale) return undefined
+		let chosen: SqlReplica | undefined
+		this.#turn = (this.#turn + 1) % this.#replicas.length
+		for (let at = 0; at < this.#replicas.length; at++) {
+			const one = this.#replicas[(this.#turn + at) % this.#replicas.length]
+			if (one === undefined || !this.#isFit(one, now) || one.freshAt <= since) continue
+			if (chosen === undefined || one.reading < chosen.reading) chosen = one
+		}
+		return chosen
+	}
+
+	noteWrite(caller: string): void {
+		const now = this.#clock()
+		// While the primary doesn't respond, replicas may lack changes that are older than `staleSeconds`.
+		const known = this.#marks.at(-1)?.time ?? now
+		this.#writers.note(caller, now, Math.min(now - this.#stale, known))
+	}
+
+	/** In the order of `read`. */
+	get states(): readonly ReplicaState[] {
+		const now = this.#clock()
+		return this.#replicas.map((one) => ({
+			isUsed: this.#isFit(one, now),
+			lagSeconds: (now - one.freshAt) / 1_000,
+			error: one.error,
+		}))
+	}
+
+	/** While the primary doesn't respond, nobody falls behind who had reached it. */
+	#isFit({ responds, freshAt }: SqlReplica, now: Milliseconds): boolean {
+		return responds && freshAt >= Math.min(now - this.#stale, this.#marks.at(-1)?.time ?? now)
+	}
+
+	#start(): void {
+		this.#timer = setInterval(() => this.#poll(), this.#interval)
+		this.#timer.unref?.()
+		this.#poll()
+	}
+
+	#poll(): void {
+		if (this.#clock() - this.#usedAt > IDLE) {
+			clearInterval(this.#timer)
+			this.#timer = undefined
+			this.#marks = []
+			for (const replica of this.#replicas) replica.freshAt = Number.NEGATIVE_INFINITY
+			return
+		}
+		const marked = this.#mark().catch(() => {})
+		if (this.#marks.length === 0) void marked.then(() => this.#askReplicas())
+		else void this.#askReplicas()
+	}
+
+	/** Asks the primary how far it is. */
+	async #mark(): Promise<void> {
+		if (this.#isMarking) return
+		this.#isMarking = true
+		const time = this.#clock()
+		try {
+			const { facts, position } = this.#parse('write', await this.#drivers.primary.query(this.#statement))
+			// The address leads to a replica: nothing is known of the primary.
+			if (!position.isPrimary) return
+			this.#facts = facts
+			const last = this.#marks.at(-1)
+			const oldest = Math.min(this.#clock() - this.#stale, last?.time ?? time)
+			this.#marks = [...this.#marks.filter((mark) => mark.time >= oldest), { time, at: position.at }]
+		} finally {
+			this.#isMarking = false
+		}
+	}
+
+	async #askReplicas(): Promise<void> {
+		await Promise.all(
+			this.#replicas.map((replica, at) => replica.learn(async () => this.#freshAt(await this.#ask(at), at))),
+		)
+	}
+
+	async #ask(at: number): Promise<Rows> {
+		const replica = this.#drivers.replicas[at] as Connecting // one for each of `#replicas`
+		if (!this.#begun.has(replica)) await replica.begin?.()
+		this.#begun.add(replica)
+		return replica.driver.query(this.#statement)
+	}
+
+	/** When the primary was where this replica is, at the latest. */
+	#freshAt(rows: Rows, at: number): Milliseconds {
+		const { facts, position } = this.#parse(`read[${at}]`, rows)
+		for (const [index, name] of Object.keys(this.#replication.same).entries()) {
+			const [own, other] = [this.#facts?.[index], facts[index]]
+			if (own !== undefined && String(own) !== String(other))
+				throw new TypeError(
+					`${this.#owner}: read[${at}] is not a replica of write: its ${name} is ${String(other)}, not ${String(own)}`,
+				)
+		}
+		const reached = this.#marks.findLast((mark) => this.#replication.hasReached(position.at, mark.at))
+		return reached?.time ?? Number.NEGATIVE_INFINITY
+	}
+
+	/** @param server names it in errors. @throws TypeError for a server that can't have replicas, or be one */
+	#parse(server: string, { rows }: Rows): Reported {
+		const [row = []] = rows
+		const count = Object.keys(this.#replication.same).length
+		try {
+			return { facts: row.slice(0, count), position: this.#replication.read(row.slice(count)) }
+		} catch (error) {
+			if (!(error instanceof TypeError)) throw error
+			throw new TypeError(`${this.#owner}: ${server}: ${error.message}`, { cause: error })
+		}
+	}
+}
+
+/** The replicas of a pool, and what they were opened with. */
+interface Known {
+	readonly pools: Pools<object>
+	readonly replicas: Promise<SqlReplicas>
+}
+
+const REPLICAS: unique symbol = Symbol('verbena.replicas')
+
+/**
+ * Lets the models over the primary's driver use its replicas; all openings of a pool share one set.
+ *
+ * @throws TypeError if the pool has other replicas already, or one of these isn't a replica
+ */
+export async function openReplicas(
+	owner: string,
+	pools: Pools<object>,
+	drivers: Drivers,
+	replication: Replication,
+): Promise<void> {
+	const library = drivers.primary.constructor
+	const wrong = drivers.replicas.findIndex(({ driver }) => driver.constructor !== library)
+	if (wrong !== -1) throw new TypeError(`${owner}: write and read[${wrong}] must be of the same library`)
+	const existing = attachment(pools.write, REPLICAS) as Known | undefined // attached below
+	if (existing !== undefined && !isSame(existing.pools, pools))
+		throw new TypeError(
+			`${owner}: this pool was opened with another read or staleSeconds: use the same object`,
+		)
+	const known = existing ?? { pools, replicas: begin(owner, drivers, pools, replication) }
+	if (existing === undefined) attach(pools.write, REPLICAS, known)
+	try {
+		const replicas = await known.replicas
+		replicas.add(drivers)
+	} catch (error) {
+		// Not to be remembered: the next attempt may succeed.
+		if (attachment(pools.write, REPLICAS) === known) attach(pools.write, REPLICAS, undefined)
+		throw error
+	}
+}
+
+async function begin(
+	owner: string,
+	drivers: Drivers,
+	{ staleSeconds }: Pools<object>,
+	replication: Replication,
+): Promise<SqlReplicas> {
+	const replicas = new SqlReplicas(owner, drivers, staleSeconds, replication)
+	await replicas.begin()
+	return replicas
+}
+
+function isSame(one: Pools<object>, other: Pools<object>): boolean {
+	return (
+		one.staleSeconds === other.staleSeconds &&
+		one.read.length === other.read.length &&
+		one.read.every((pool, at) => pool === other.read[at])
+	)
+}
