@@ -18,6 +18,7 @@ import type { CrudField } from './fields.ts'
 import { type Needed, splitNeeded } from './json-text.ts'
 import { narrowed } from './relations/access.ts'
 import { type Include, NO_INCLUDE } from './relations/parse-include.ts'
+import { notingWriter } from './replicas.ts'
 import { type CrudView, FACTS, STATE } from './view.ts'
 
 type Strip = (value: unknown) => unknown
@@ -183,8 +184,9 @@ const MAX_LINK_LENGTH = 4_096
  */
 export function ownAnswer(view: CrudView, run: () => unknown): unknown {
 	const { plan, isNarrowed } = view[FACTS]
-	if (isNarrowed || plan.relations.size > 0) return narrowed(view, () => answerOf(view, run))
-	return answerOf(view, run)
+	const noted = plan.hasReplicas ? () => notingWriter(view, run) : run
+	if (isNarrowed || plan.relations.size > 0) return narrowed(view, () => answerOf(view, noted))
+	return answerOf(view, noted)
 }
 
 function answerOf(view: CrudView, run: () => unknown): unknown {

@@ -31,6 +31,7 @@ import { listRecords, readRecord } from './reads.ts'
 import type { CrudId } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
+import { notingWriters } from './replicas.ts'
 import { totalRecords, totalsActions } from './totals/action.ts'
 import { completeTotals, type TotalsRequest } from './totals/request.ts'
 import { beginState, type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
@@ -322,11 +323,11 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 					`${facts.plan.owner}.customRoutes[${JSON.stringify(route)}] leads to ${target}, which isn't in allow`,
 				)
 		}
-		return [
+		return notingWriters(facts.plan, [
 			...crudActions(facts, guards.validator),
 			...totalsActions(facts),
 			...relationActions(facts, guards.validator),
-		]
+		])
 	}
 }
 

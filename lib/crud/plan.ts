@@ -5,6 +5,7 @@
 import { optionsOf, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
 import type { Condition, Field, Link, Model } from '../models/model.ts'
+import { replicasOf } from '../models/replicas.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import {
 	allowed,
@@ -37,6 +38,8 @@ export interface CrudPlan
 	readonly model: Model
 	/** The handler whose `session()` says which model to use: see `session.ts`. `undefined` if it isn't overridden. */
 	readonly sessionBy: object | undefined
+	/** Whether the model has replicas. */
+	readonly hasReplicas: boolean
 	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
 	/** The fields of the key, in its order; empty if the records can only be listed. */
@@ -189,7 +192,8 @@ export function crudPlan(
 					(name === 'deleted' && !allow.has('restore'))
 				),
 		),
-		...{ owner, model, sessionBy, fields, visible, sortable, searchable, updatable, version, keys, touch },
+		...{ owner, model, sessionBy, hasReplicas: replicasOf(model) !== undefined },
+		...{ fields, visible, sortable, searchable, updatable, version, keys, touch },
 		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect },
 		listLimit: dialect === undefined ? limit : maxLimit,

@@ -20,6 +20,7 @@ import { idSegment, wholeId } from './record-id.ts'
 import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/parse-include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
+import { fromReplica } from './replicas.ts'
 import { ownScope, resolveScope } from './resolve-scope.ts'
 import { EVERYTHING, type Scope } from './scope.ts'
 import { sessionOf } from './session.ts'
@@ -33,6 +34,13 @@ export function modelOf(view: CrudView): Model | Promise<Model> {
 	const { plan, transaction } = view[FACTS]
 	const isSet = plan.sessionBy === undefined || transaction !== undefined
 	return isSet ? plan.model : sessionOf(view).then(({ model }) => model)
+}
+
+/** The model that an operation uses which only reads: perhaps by a replica. */
+export function modelToRead(view: CrudView): Model | Promise<Model> {
+	const own = modelOf(view)
+	if (!view[FACTS].plan.hasReplicas) return own
+	return own instanceof Promise ? own.then((model) => fromReplica(view, model)) : fromReplica(view, own)
 }
 
 /**
@@ -99,7 +107,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 		isScoped || more !== undefined || selection !== query.selection
 			? { ...query, where, order, selection }
 			: query
-	const own = modelOf(view)
+	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
 	const page = await translateModelErrors(view, 'list', () => readPage(plan, model, scoped, more), scope)
 	const { json, next, total } = page
@@ -171,7 +179,7 @@ export function mayRestore(view: CrudView): Promise<boolean> {
 
 /** Reads a record for another operation, within the scope of that operation. */
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
-	const own = modelOf(view)
+	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
 	const key = modelId(view, id, scope)
 	const more = view[STATE].include.length === 0 ? undefined : await recordRelated(view, true)

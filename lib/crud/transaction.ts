@@ -11,6 +11,7 @@ import type { Model, Within } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
 import { databaseError } from './database-errors.ts'
 import { relatedAccess } from './relations/access.ts'
+import { noteWriter } from './replicas.ts'
 import { commonSession, inSession } from './session.ts'
 import { type CrudFacts, type CrudTransaction, type CrudView, FACTS } from './view.ts'
 
@@ -110,6 +111,8 @@ export async function transaction<
 		if (ofWork?.error instanceof RestError) throw ofWork.error
 		if (ofWork !== undefined || exchange === undefined) throw error
 		throw databaseError(error, members[0]?.handler ?? of[0])
+	} finally {
+		if (exchange !== undefined) for (const { model } of members) noteWriter(exchange, model)
 	}
 }
 

@@ -20,7 +20,7 @@ import { NOTHING, Selections } from '../fields.ts'
 import { create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { Relation } from '../plan.ts'
-import { checkedId, modelId, modelOf, translateModelErrors } from '../reads.ts'
+import { checkedId, modelId, modelToRead, translateModelErrors } from '../reads.ts'
 import { resolveScope } from '../resolve-scope.ts'
 import { inSession, sessionOf } from '../session.ts'
 import type { NonNullValue } from '../value-from-text.ts'
@@ -137,7 +137,7 @@ async function linkValues(
 	const fields = fieldsNamed(plan, link.fields)
 	const selection = plan.selections.extended(nothing(plan.selections), fields)
 	const key = modelId(view, id, scope)
-	const model = await modelOf(view)
+	const model = await modelToRead(view)
 	const found = await translateModelErrors(view, 'read', () => model.read(key, selection, scope.where), scope)
 	if (found === undefined) throw NOT_FOUND
 	const { texts } = recordsIn(found.json, selection, fields)
@@ -163,7 +163,7 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 		)
 	const { where } = await resolveScope(target, 'read')
 	const { keys, selections } = plan
-	const within = { model: await modelOf(target), keys, selections }
+	const within = { model: await modelToRead(target), keys, selections }
 	const [id] = await translateModelErrors(target, 'read', () => idsOf(within, where, 1))
 	if (id === undefined) throw NOT_FOUND
 	return id

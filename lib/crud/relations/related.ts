@@ -5,6 +5,7 @@
 import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
 import type { CrudPlan } from '../plan.ts'
+import { fromReplica } from '../replicas.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { relatedAccess } from './access.ts'
 import { type Attaching, attach, linkFields } from './attach.ts'
@@ -57,7 +58,7 @@ export async function related(
 				const model = scoping.sessions.modelOf(to)
 				// A transaction has one session.
 				const isWithin = transaction !== undefined && scoping.sessions.isTogether(plan, to)
-				return isWithin ? transaction.of(model) : model
+				return isWithin ? transaction.of(model) : fromReplica(view, model)
 			},
 		},
 	}

@@ -10,7 +10,7 @@ import { badQuery } from '../bad-query.ts'
 import { allOf } from '../filter-comparison.ts'
 import { QueryParams } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
-import { modelOf, translateModelErrors } from '../reads.ts'
+import { modelToRead, translateModelErrors } from '../reads.ts'
 import { narrowed, relatedAccess } from '../relations/access.ts'
 import { isRelated } from '../relations/related.ts'
 import { checkRelated, type Relating, refuseApart, Scoping } from '../relations/scoping.ts'
@@ -93,7 +93,7 @@ function relatingOf({ where, by }: TotalsRequest): Relating {
 export async function totalRecords(view: CrudView, query: TotalsRequest): Promise<RawJson> {
 	const { plan } = view[FACTS]
 	const { maxPageBytes: maxBytes } = plan
-	const model = await modelOf(view)
+	const model = await modelToRead(view)
 	const { maxGroups } = totalsPlan(plan)
 	const scope = await resolveScope(view, 'totals')
 	const { by, where } = await scopedQuery(view, query)
