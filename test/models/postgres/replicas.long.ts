@@ -197,9 +197,12 @@ class Load {
 if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 	describe('a PostgreSQL primary with two hot standbys', (test) => {
 		let servers: [OwnPostgres, OwnPostgres, OwnPostgres]
+		/** Those to remove, also if another one doesn't start. */
+		const started: OwnPostgres[] = []
 		let address: Awaited<ReturnType<typeof addressOf>>
 		test.before(async () => {
 			const primary = await ownPostgres()
+			started.push(primary)
 			await ask(primary, 'create table article (id serial primary key, title varchar(40) not null)')
 			await ask(primary, "alter system set wal_keep_size = '256MB'")
 			await ask(primary, 'select pg_reload_conf()')
@@ -208,7 +211,10 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 				primary,
 				'grant select, insert on article to app; grant usage on sequence article_id_seq to app',
 			)
-			servers = [primary, await ownPostgres(primary), await ownPostgres(primary)]
+			for (let count = 0; count < 2; count++) started.push(await ownPostgres(primary))
+			const [, second, third] = started
+			assert.ok(second && third)
+			servers = [primary, second, third]
 			// A change is acknowledged once a standby has it, too.
 			await ask(primary, "alter system set synchronous_standby_names = 'ANY 1 (*)'")
 			await ask(primary, 'select pg_reload_conf()')
@@ -218,7 +224,7 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 		})
 		test.after(async () => {
 			await address?.close()
-			for (const server of servers ?? []) await server.remove()
+			for (const server of started) await server.remove()
 		})
 
 		/** Both libraries under load. */
