@@ -81,7 +81,7 @@ function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.meth
 	const isExport = exportFormat(plan, exchange) !== undefined
 	const own = isExport ? exportPlan(plan) : plan
 	const params = new QueryParams(own, own.parameters, isExport ? 'this export' : undefined)
-	params.addText(exchange.query())
+	params.addText(fieldsOf(own, exchange))
 	if (hasBody) {
 		const body = exchange.body.decoded()
 		if ('fields' in body) params.addText(body.fields)

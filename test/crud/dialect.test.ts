@@ -249,6 +249,19 @@ describe('dialects: lists', (test) => {
 		assert.is((await dialects['simple-rest'].ask(url)).status, 400)
 	})
 
+	test('an export takes filters and orders in words of the dialect, and has no page', async () => {
+		const { ask } = served('simple-rest', { allow: ['list', 'export'], updatable: [] })
+		const headers = { accept: 'text/csv' }
+		const asked = query({ filter: '{"q":"tea","views_gte":"12"}', sort: '["id","DESC"]' })
+		const { status, text } = await ask(`GET /articles?${asked}&fields=id`, { headers })
+		assert.equal(
+			[status, text()],
+			[200, `id\r\n${[40, 37, 34, 31, 28, 25, 22, 19, 16, 13].join('\r\n')}\r\n`],
+		)
+		const ranged = await ask(`GET /articles?${query({ range: '[0,4]' })}`, { headers })
+		assert.is(ranged.status, 400)
+	})
+
 	test('a search where no field is searched says so', async () => {
 		const { ask } = served('json-server', { searchable: [] })
 		const { status, json } = await ask('GET /articles?q=tea')

@@ -43,7 +43,7 @@ export function exportPlan(plan: CrudPlan): CrudPlan {
 		const parameters = plan.parameters.filter((name) => name !== 'cursor' && name !== 'offset')
 		const unlimited = { value: Number.POSITIVE_INFINITY }
 		return Object.create(plan, {
-			limit: unlimited,
+			listLimit: unlimited,
 			maxLimit: unlimited,
 			parameters: { value: parameters },
 		}) as CrudPlan
