@@ -111,7 +111,7 @@ describe('package', (test) => {
 		}
 		follow('index.js')
 		// Each set of entries that share a module has a file for it, and each file takes about 0.5 % of the import's time.
-		assert.ok(read.size > 1 && read.size <= 13, `${read.size} files: ${[...read].join(', ')}`)
+		assert.ok(read.size > 1 && read.size <= 14, `${read.size} files: ${[...read].join(', ')}`)
 		for (const [what, code] of LOADED_LATER) {
 			const holders = below(`${installed}/dist`)
 				.filter((name) => name.endsWith('.js'))
@@ -139,10 +139,10 @@ describe('package', (test) => {
 		assert.is(output, `${manifest.version}\n`)
 	})
 
-	test('is under 2.1 MB in under 150 files', () => {
+	test('is under 2.3 MB in under 150 files', () => {
 		const files = below(installed)
 		const bytes = files.reduce((sum, name) => sum + statSync(join(installed, name)).size, 0)
-		assert.ok(bytes < 2_100_000, `${bytes} bytes`)
+		assert.ok(bytes < 2_300_000, `${bytes} bytes`)
 		assert.ok(files.length < 150, `${files.length} files`)
 	})
 

@@ -8,6 +8,7 @@ import {
 	type TableOptions,
 } from '../sql/options.ts'
 import { NoConnection } from '../sql/pool.ts'
+import { openReplicas } from '../sql/replicas/replicas.ts'
 import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
@@ -17,6 +18,7 @@ import { driverOf, type MysqlDriver } from './driver.ts'
 import { describe, introspect, listTables, parseTableName, type Read, withTableKey } from './introspect.ts'
 import type { MysqlDatabase } from './mysql2/connections.ts'
 import { askServer, type Server } from './mysql2/server.ts'
+import { replicationOf } from './replicas/replication.ts'
 
 export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
 export type { Replicated } from '../sql/replicas/replicated.ts'
@@ -111,11 +113,6 @@ async function addReplicas(
 ): Promise<void> {
 	// A replica may be out of reach now, so the primary's settings are taken for its own.
 	const replicas = pools.read.map((pool) => ({ driver: useServer(driverOf(pool, timeoutSeconds), server) }))
-	// Loaded only where there are replicas.
-	const [{ openReplicas }, { replicationOf }] = await Promise.all([
-		import('../sql/replicas/replicas.ts'),
-		import('./replicas/replication.ts'),
-	])
 	await openReplicas('MysqlModel', pools, { primary, replicas }, replicationOf(server.isMariaDb))
 }
 

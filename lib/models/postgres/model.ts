@@ -14,6 +14,7 @@ import {
 	openingOptions,
 	type TableOptions,
 } from '../sql/options.ts'
+import { openReplicas } from '../sql/replicas/replicas.ts'
 import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import { SessionModels } from '../sql/session-models.ts'
 import { RUNNER } from '../sql/shared-transaction.ts'
@@ -25,6 +26,7 @@ import { type Relation, type Relations, readCatalog, readRelations } from './cat
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'
+import { REPLICATION } from './replicas/replication.ts'
 import { setupOf } from './session/session.ts'
 
 export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
@@ -156,11 +158,6 @@ async function addReplicas(
 	{ timeoutSeconds }: OpeningOptions,
 ): Promise<void> {
 	const replicas = pools.read.map((pool) => driverOf(pool, timeoutSeconds))
-	// Loaded only where there are replicas.
-	const [{ openReplicas }, { REPLICATION }] = await Promise.all([
-		import('../sql/replicas/replicas.ts'),
-		import('./replicas/replication.ts'),
-	])
 	await openReplicas('PostgresModel', pools, { primary, replicas }, REPLICATION)
 }
 
