@@ -164,7 +164,7 @@ describe('deployment: proxies', (test) => {
 			async () => {
 				const shorter = behind(make, { keepAliveTimeoutSeconds: 1 }, async (proxy, handler, port) => {
 					const time = await idleTime(port)
-					const pauses = Array.from({ length: 80 }, (_, at) => time - BUSY + (at % 10) * 30)
+					const pauses = Array.from({ length: 160 }, (_, at) => time - BUSY + (at % 10) * 30)
 					assert.ok((await lost(proxy, handler, pauses)) > 0, 'this trial sees no losses')
 				})
 				// As much longer than the proxy's as 72 s are longer than 60 s.
