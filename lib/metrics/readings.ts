@@ -23,7 +23,8 @@ function* histogramsOf(counts: RequestCounts): Iterable<HistogramSample> {
 /** Pools and gathered reads. @param sources those of the models, each once */
 export function writeStores(page: Exposition, sources: ReadonlySet<object>): void {
 	if (sources.size === 0) return
-	const usages = [...sources].map(usageOf)
+	const all = [...sources].flatMap((source) => [source, ...usageOf(source).replicas])
+	const usages = all.map(usageOf)
 	const pools = poolsOf(usages)
 	const of = (read: (pool: PoolUsage) => number): Sample[] =>
 		[...pools].map(([name, pool]) => [{ pool: name }, read(pool)])

@@ -26,11 +26,13 @@ export interface StoreUsage {
 	readStatements: number
 	/** @default it has no pool whose state is known */
 	pool: (() => PoolUsage | undefined) | undefined
+	/** What counts for its replicas: sources, as a model's. */
+	readonly replicas: object[]
 }
 
 const USAGE: unique symbol = Symbol('verbena.usage')
 
 /** The counts of a store, created on first use. @param source a model's `source` */
 export function usageOf(source: object): StoreUsage {
-	return attached(source, USAGE, () => ({ reads: 0, readStatements: 0, pool: undefined }))
+	return attached(source, USAGE, () => ({ reads: 0, readStatements: 0, pool: undefined, replicas: [] }))
 }

@@ -21,6 +21,9 @@ function counted(texts: string[]): number {
 for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 	describe(`a primary with a replica, by ${name}`, (test) => {
 		const opened = Promise.all([openDatabase(name), openDatabase(name)])
+		const pools = opened.then(([write, read]) => ({
+			...{ write: write.database, read: [read.database], staleSeconds: 60 },
+		}))
 		test.before(async () => {
 			const [{ exec }] = await opened
 			await exec(
@@ -33,12 +36,25 @@ for (const name of (await driversHere()).filter((one) => one !== 'PGlite'))
 			await Promise.all([write.close(), read.close()])
 		})
 
+		if (name === 'pg')
+			test('a page of metrics has the pools of both, and the reads of both', async () => {
+				const model = await PostgresModel.open(await pools, TABLE)
+				const thing = new CrudHandler(model, { visible: 'all' })
+				const server = createServer({ thing }, { metrics: true, logger: new Log(), logRequests: false })
+				assert.is((await server.inject({ method: 'GET', url: '/thing/77' })).status, 404)
+				const page = (await server.inject({ method: 'GET', url: '/metrics' })).text()
+				for (const line of [
+					/^verbena_pool_max\{pool="postgresql"\} \d+$/m,
+					/^verbena_pool_max\{pool="postgresql-2"\} \d+$/m,
+				])
+					assert.match(page, line)
+				assert.match(page, /^verbena_record_reads_total 1$/m)
+				await server.close()
+			})
+
 		test('reads of CRUD go to the replica, until their user has changed something', async () => {
 			const [write, read] = await opened
-			const model = await PostgresModel.open(
-				{ write: write.database, read: [read.database], staleSeconds: 60 },
-				TABLE,
-			)
+			const model = await PostgresModel.open(await pools, TABLE)
 			const sent: [string[], string[]] = [[], []]
 			assert.equal(
 				model.replicas?.states.map(({ isUsed, error }) => [isUsed, error]),

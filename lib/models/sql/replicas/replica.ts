@@ -6,6 +6,7 @@ import type { Clock, Milliseconds } from '../../../base/time.ts'
 import type { Model } from '../../model.ts'
 import { ModelError } from '../../model-error.ts'
 import type { Replica } from '../../replicas.ts'
+import { usageOf } from '../../usage.ts'
 import { type Driver, type Rows, runBehind, SetupError, type Statement } from '../driver.ts'
 import { NoAnswer, NoConnection } from '../pool.ts'
 import { type JointModel, RUNNER } from '../shared-transaction.ts'
@@ -43,7 +44,10 @@ export class SqlReplica implements Replica {
 
 	/** Lets models over the primary's driver read by `own`. */
 	add(primary: Driver, own: Driver): void {
-		this.#drivers.set(primary, new ReplicaDriver(this, own, primary))
+		const driver = new ReplicaDriver(this, own, primary)
+		this.#drivers.set(primary, driver)
+		// Reads are counted by the one, and the other has the pool.
+		usageOf(primary).replicas.push(driver, own)
 	}
 
 	of(model: Model): Model {
