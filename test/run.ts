@@ -1,6 +1,6 @@
 /**
  * `npm test`: all quick suites, in six processes at once, so that some use the cores while others wait for databases and
- * for programs they have started. `npm run test:long`: the long trials, in five: those of the packed package and of
+ * for programs they have started. `npm run test:long`: the long trials, in six: those of the packed package, those of
  * examples, those that stop servers and fill them, those of CRUD, those of databases, and the others; then the soak. Prints what each
  * process says when it has ended, and the totals of all as uvu does.
  */
@@ -21,7 +21,8 @@ const QUICK = processes('test', [
 	'auth/|behaviour/|cache/|crud/|handler/|health/',
 ])
 const LONG = processes('long', [
-	'behaviour/(?:observability|runtimes)/|docs/|examples/|package/', // they share a tarball
+	'behaviour/(?:observability|runtimes)/|docs/|package/', // they share a tarball
+	'examples/',
 	'behaviour/(?:faults|http)/|crud/over/(?:naughty|too-large|totals)|routing/', // half of them wait, half compute
 	'crud/',
 	'cache/redis/|models/',
