@@ -244,9 +244,8 @@ function setPageHeaders(view: CrudView, exchange: Exchange, meta: PageMeta): voi
 /** With a dialect, an answer whose related lists are arrays, as there is no envelope. */
 function withoutMeta(view: CrudView, include: readonly Include[], answer: unknown): unknown {
 	if (view[FACTS].plan.dialect === undefined || !hasLists(include)) return answer
-	if (answer instanceof CrudPage) return answer.with(unwrapped(include, answer.value()))
-	if (answer instanceof CrudRecord) return answer.with(unwrapped(include, answer.value()))
-	return answer
+	const isRead = answer instanceof CrudPage || answer instanceof CrudRecord
+	return isRead ? answer.with(unwrapped(include, answer.value())) : answer
 }
 
 /** One record, with its ETag. */

@@ -95,17 +95,6 @@ function fieldsOf(plan: CrudPlan, exchange: Exchange): Fields {
 	return plan.dialect === undefined ? exchange.query() : translated(plan, exchange.query())
 }
 
-function parsedUrl(
-	plan: CrudPlan,
-	exchange: Exchange,
-	more: readonly string[] = [],
-	given = fieldsOf(plan, exchange),
-): QueryParams {
-	const params = new QueryParams(plan, [...plan.parameters, ...more])
-	params.addText(given)
-	return params
-}
-
 export function parametersOf(operation: CrudOperation): readonly string[] {
 	return operation === 'upsert' ? ['on'] : []
 }
@@ -133,5 +122,7 @@ function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]
 		if (parameters.includes(name) || plan.ignoreQuery.has(name)) continue
 		throw unknownName(name, 'is not a parameter of a record: it takes', parameters)
 	}
-	return parsedUrl(plan, exchange, more, given).requested()
+	const params = new QueryParams(plan, [...plan.parameters, ...more])
+	params.addText(given)
+	return params.requested()
 }

@@ -15,9 +15,6 @@ import type { CrudPlan } from './plan.ts'
 import type { Include } from './relations/parse-include.ts'
 
 /** Operators at the end of a name, as in `views_gte`. */
-const SUFFIXES: Readonly<Record<string, string>> = {
-	...{ gte: 'gte', lte: 'lte', gt: 'gt', lt: 'lt', ne: 'ne', like: 'icontains' },
-}
 const SUFFIXED = /^(.+)_(gte|lte|gt|lt|ne|like)$/s
 
 /**
@@ -66,7 +63,10 @@ class Rewriting {
 			this.add('search', values.join(' '))
 		} else if (suffix === '') this.add(name, ...values)
 		else
-			this.add(`${field}[${SUFFIXES[suffix]}]`, ...values.filter((text) => suffix !== 'like' || text !== ''))
+			this.add(
+				`${field}[${suffix === 'like' ? 'icontains' : suffix}]`,
+				...values.filter((text) => suffix !== 'like' || text !== ''),
+			)
 	}
 
 	/** Adds a condition whose value is JSON: a text is read as that of its field's type. */

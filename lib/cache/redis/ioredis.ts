@@ -22,9 +22,9 @@ export interface IoredisCluster {
 	readonly slots: readonly (readonly string[])[]
 	call(command: string, args: string[]): Promise<unknown>
 	connect(): Promise<unknown>
-	nodes(): readonly { on(event: 'close', listener: () => void): unknown }[]
+	nodes(): readonly ClusterNode[]
 	on(event: 'ready' | 'end', listener: () => void): unknown
-	on(event: '+node', listener: (node: { on(event: 'close', listener: () => void): unknown }) => void): unknown
+	on(event: '+node', listener: (node: ClusterNode) => void): unknown
 }
 
 /** The used part of a cluster's client for one of its servers. */

@@ -52,8 +52,7 @@ export class NodeRedisAdapter implements ClientAdapter {
 	}
 
 	state(): 'ready' | 'connecting' | 'ended' {
-		if (this.#client.isReady) return 'ready'
-		return this.#client.isOpen ? 'connecting' : 'ended'
+		return stateOf(this.#client)
 	}
 
 	serverOf(): string {
@@ -89,9 +88,7 @@ export class NodeRedisClusterAdapter implements ClientAdapter {
 	}
 
 	state(): 'ready' | 'connecting' | 'ended' {
-		const { isOpen, isReady = isOpen } = this.#client
-		if (isReady) return 'ready'
-		return isOpen ? 'connecting' : 'ended'
+		return stateOf(this.#client)
 	}
 
 	serverOf(key: string): string {
@@ -122,8 +119,7 @@ export class NodeRedisSentinelAdapter implements ClientAdapter {
 	}
 
 	state(): 'ready' | 'connecting' | 'ended' {
-		if (this.#client.isReady) return 'ready'
-		return this.#client.isOpen ? 'connecting' : 'ended'
+		return stateOf(this.#client)
 	}
 
 	serverOf(): string {
@@ -157,6 +153,15 @@ export class NodeRedisSentinelAdapter implements ClientAdapter {
 		this.#client.on('ready', ready)
 		this.#client.on('end', ended)
 	}
+}
+
+/** A cluster may not say whether it is ready. */
+function stateOf({
+	isOpen,
+	isReady = isOpen,
+}: Pick<NodeRedisCluster, 'isOpen' | 'isReady'>): 'ready' | 'connecting' | 'ended' {
+	if (isReady) return 'ready'
+	return isOpen ? 'connecting' : 'ended'
 }
 
 /**
