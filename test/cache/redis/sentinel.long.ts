@@ -45,8 +45,8 @@ const MAKE: Record<string, (port: number) => { client: RedisClient; close(): unk
 }
 
 describeRedis('RedisCache with Sentinel', (test) => {
-	test('each client writes to the new primary within a second, and requests are 200 or 503', () =>
-		inTimesOf(1_000, async (time) => {
+	test('each client writes to the new primary within 5 s, and requests are 200 or 503', () =>
+		inTimesOf(5_000, async (time) => {
 			const servers = [await ownRedis(), await ownRedis()] as const
 			const [old, next] = servers
 			const sentinel = await ownSentinel(old.port)
