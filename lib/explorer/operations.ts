@@ -1,5 +1,6 @@
 /** The operations that the caller may use: at a path, and on the map of all handlers below it. */
 import { ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
+import { exportUse } from '../crud/relations/shown.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Endpoint, endpointsOf, Steps } from '../openapi/endpoints.ts'
@@ -34,10 +35,23 @@ export async function operationsAt(
 		const data = operationData(method, action, await caller.may(mount, action), endpoint)
 		// Who may not restore records may not read the deleted ones.
 		const query = data.query.filter(({ role }) => role !== 'deleted' || restore !== undefined)
-		operations.push({ ...data, query })
+		const exports = status < 400 && action.name === 'list' && (await mayExport(mount, caller))
+		operations.push({ ...data, query, ...(exports ? { exports } : {}) })
 		if (isDeleted && status < 400 && action.name === 'read') operations.push(restoreData(restore, place))
 	}
+	const imports = endpointsOf(mount).find(({ action }) => action.name === 'import')
+	const isList = status < 400 && actionAt(exchange, place, 'GET')?.name === 'list'
+	if (isList && imports !== undefined && (await caller.may(mount, imports.action)))
+		operations.push({
+			...operationData('POST', imports.action, true, imports),
+			...{ url: place.prefix + imports.path, imports: true },
+		})
 	return operations
+}
+
+async function mayExport(mount: Mount, caller: Caller): Promise<boolean> {
+	const use = exportUse(mount.handler)
+	return use !== undefined && (await caller.mayUse(use, mount))
 }
 
 /** How the caller restores deleted records; `undefined` if they may not. */

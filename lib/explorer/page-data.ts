@@ -45,6 +45,10 @@ export interface OperationData {
 	readonly url?: string
 	/** Whether it restores the deleted record of the page. */
 	readonly restores?: true
+	/** Whether it imports records from a file. */
+	readonly imports?: true
+	/** Whether its records can be exported to a file. */
+	readonly exports?: true
 	/** The declared summary, or else the name of the handler's method; empty for `_default`. */
 	readonly summary: string
 	/** Whether the caller may use it. If not, the other fields are empty. */

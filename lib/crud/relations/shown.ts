@@ -34,6 +34,15 @@ export interface ShownRelation {
 	readonly by: readonly (readonly [own: string, other: string])[]
 }
 
+/** What a caller must be allowed to do in order to export a handler's records; `undefined` if nobody can. */
+export function exportUse(handler: object): Use | undefined {
+	const plan = factsOf(handler)?.plan
+	if (plan?.allow.has('export') !== true) return undefined
+	const { access } = handler as { readonly access?: object } // a RestHandler
+	const isOwn = access !== undefined && Object.hasOwn(access, 'export')
+	return { handler, to: plan, operation: isOwn ? 'export' : 'list' }
+}
+
 const SHOWN: unique symbol = Symbol('verbena.shownRecords')
 
 /** `undefined` for a handler that isn't a `CrudHandler`. */

@@ -17,6 +17,7 @@ import type { CrudPlan } from '../plan.ts'
 import { listRecords, translateModelErrors } from '../reads.ts'
 import { relatedAccess } from '../relations/access.ts'
 import { mostRecords, NO_INCLUDE } from '../relations/parse-include.ts'
+import { exportUse } from '../relations/shown.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
 import { exportFormat, exportHeaders, type Format } from './format.ts'
 import type { Slots } from './slots.ts'
@@ -29,10 +30,9 @@ const MAX_RECORDS = 5_000
 
 /** `access` may have a rule of its own for exports, besides that for lists. */
 export async function checkExport(exchange: Exchange, { handler, plan }: CrudFacts): Promise<void> {
-	const { access } = handler as { readonly access?: object } // a RestHandler
-	const isOwn = access !== undefined && Object.hasOwn(access, 'export')
-	if (!isOwn || exchange.action?.name === 'export' || exportFormat(plan, exchange) === undefined) return
-	await relatedAccess(exchange).check({ handler, to: plan, operation: 'export' })
+	if (exchange.action?.name === 'export' || exportFormat(plan, exchange) === undefined) return
+	const use = exportUse(handler)
+	if (use?.operation === 'export') await relatedAccess(exchange).check(use)
 }
 
 /** The request's export. */

@@ -6,6 +6,7 @@ import { buttonForm, confirmDialog } from './confirm.ts'
 import { shownContent } from './content.ts'
 import type { Body } from './curl.ts'
 import { button, el, link } from './dom.ts'
+import { importForm } from './import-form.ts'
 import { pathOf } from './path.ts'
 import { queryForm } from './query-form.ts'
 import { pageNames } from './related-names.ts'
@@ -103,6 +104,7 @@ function formFor(app: App, operation: OperationData, context?: FormContext): HTM
 	const { method } = operation
 	if (method === 'GET') return queryForm(app, operation)
 	if (operation.restores) return restoreForm(app, operation)
+	if (operation.imports) return importForm(app, operation)
 	if (method === 'DELETE') return deleteForm(app, operation)
 	if (method === 'PUT' && !hasWholeRecord(app)) return wholeRecordHint(app)
 	const { answer } = app.data

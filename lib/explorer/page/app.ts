@@ -149,9 +149,14 @@ export class App {
 		return true
 	}
 
+	/** `fetch` with the session's credentials. */
+	async fetch(url: string, init: RequestInit): Promise<Response> {
+		return fetch(await this.session.request(url, init))
+	}
+
 	async #fetchPage(url: string): Promise<{ data: PageData; url: string } | undefined> {
 		try {
-			const answer = await this.session.send(url, { headers: { Accept: 'text/html' } })
+			const answer = await this.fetch(url, { headers: { Accept: 'text/html' } })
 			const data = await dataOf(answer)
 			const { pathname, search } = new URL(answer.url)
 			if (data !== undefined) return { data, url: pathname + search }

@@ -263,15 +263,19 @@ function showProblems(
 		control.showError(own.map((one) => one.message).join(', '))
 		if (own.length > 0) first ??= control
 	}
-	const items = [...rest].map(({ field, message: text }) =>
+	alert.replaceChildren(...alertOf(message, [...rest]), ...more)
+	first?.focus()
+}
+
+/** A message above a form, with the problems below it. */
+export function alertOf(message: string, problems: readonly Problem[]): HTMLElement[] {
+	const items = problems.map(({ field, message: text }) =>
 		el('li', {}, field === '' ? text : `${field}: ${text}`),
 	)
-	alert.replaceChildren(
+	return [
 		...(message === '' ? [] : [el('p', {}, message)]),
 		...(items.length > 0 ? [el('ul', {}, ...items)] : []),
-		...more,
-	)
-	first?.focus()
+	]
 }
 
 /** The top-level field of a path: `tags` for `tags[0]`. */

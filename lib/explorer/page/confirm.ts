@@ -1,14 +1,14 @@
 /** Forms with a button only, and the dialog that asks before something is deleted. */
 import type { App } from './app.ts'
-import type { BodyForm } from './body-form.ts'
+import { alertOf, type BodyForm } from './body-form.ts'
 import { button, el } from './dom.ts'
 import { canRestore } from './submit.ts'
 
 /** A form without fields, and where its problems are shown. */
 export function buttonForm(): BodyForm & { readonly alert: HTMLElement } {
 	const alert = el('div', { class: 'alert', role: 'alert' })
-	const showProblems: BodyForm['showProblems'] = (message, _, ...more) =>
-		alert.replaceChildren(el('p', {}, message), ...more)
+	const showProblems: BodyForm['showProblems'] = (message, problems, ...more) =>
+		alert.replaceChildren(...alertOf(message, problems), ...more)
 	return { element: el('form'), showProblems, alert }
 }
 

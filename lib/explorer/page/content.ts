@@ -21,14 +21,15 @@ export function shownContent(app: App): Content {
 	return app.once('content', () => contentOf(app.data.answer ?? { body: '', status: 404 }))
 }
 
-/** A problem with a field or a parameter, from an answer's `details`. */
+/** A problem with a field or a parameter, from an answer. */
 export interface Problem {
 	readonly field: string
 	readonly message: string
 }
 
-export function problemsIn(data: JsonValue | undefined): Problem[] {
-	const details = isRecord(data) ? data.get('details') : undefined
+/** @param name of the member that lists them: `details` of an error */
+export function problemsIn(data: JsonValue | undefined, name = 'details'): Problem[] {
+	const details = isRecord(data) ? data.get(name) : undefined
 	if (!isList(details)) return []
 	return details.flatMap((one) => {
 		const [field, message] = isRecord(one) ? [one.get('field'), one.get('message')] : []
@@ -52,7 +53,7 @@ export interface Asked extends Content {
 /** The JSON at a URL, with the session's credentials; or, in words, why there is none. Never rejects. */
 export async function ask(app: App, url: string): Promise<Asked> {
 	try {
-		const answer = await app.session.send(url, { headers: { Accept: 'application/json' } })
+		const answer = await app.fetch(url, { headers: { Accept: 'application/json' } })
 		const { status, statusText: reason } = answer
 		const body = await answer.text()
 		const error = status < 400 ? undefined : messageOf({ status, reason, body })

@@ -1,6 +1,7 @@
 /** The tools of a list: search and conditions above it, the number of records and the pager below. */
 import { type App, headerIn } from './app.ts'
 import { button, el, labelled, link, onSubmit, option } from './dom.ts'
+import { exportButtons } from './export-list.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue } from './json-value.ts'
 import {
@@ -24,7 +25,8 @@ export function listTools(app: App, features: ListFeatures): HTMLElement | undef
 	const hasRelations = hasInclude && app.data.relations.length > 0
 	const { totalsPath } = app.data
 	const hasTotals = totalsPath !== undefined && !isOfDeleted(app.url)
-	const hasOthers = hasRelations || hasDeleted || hasTotals
+	const exports = exportButtons(app)
+	const hasOthers = hasRelations || hasDeleted || hasTotals || exports.length > 0
 	if (!hasSearch && filters.size === 0 && !hasOthers) return undefined
 	const conditions = conditionsOf(app.url, features)
 	return el(
@@ -33,12 +35,13 @@ export function listTools(app: App, features: ListFeatures): HTMLElement | undef
 		hasSearch && searchForm(app),
 		filters.size > 0 && filterForm(app, filters),
 		hasRelations && includeChoice(app),
-		(hasDeleted || hasTotals) &&
+		(hasDeleted || hasTotals || exports.length > 0) &&
 			el(
 				'div',
 				{ class: 'include' },
 				hasDeleted && deletedLink(app),
 				hasTotals && link(totalsOf(totalsPath, app.url), 'Totals', { class: 'button small' }),
+				...exports,
 			),
 		conditions.length > 0 &&
 			el('ul', { class: 'chips', 'aria-label': 'Conditions' }, ...conditions.map((one) => chip(app, one))),

@@ -10,24 +10,24 @@ export interface Session {
 	readonly kind: 'none' | 'bearer' | 'hmac'
 	/** The id of an HMAC key, else empty. */
 	readonly keyId: string
-	/** `fetch` with the credentials. */
-	send(url: string, init: RequestInit): Promise<Response>
+	/** A request with the credentials. */
+	request(url: string, init: RequestInit): Promise<Request>
 }
 
 export const ANONYMOUS: Session = {
 	kind: 'none',
 	keyId: '',
-	send: (url, init) => fetch(url, init),
+	request: async (url, init) => new Request(url, init),
 }
 
 export function bearerSession(token: string): Session {
 	return {
 		kind: 'bearer',
 		keyId: '',
-		send(url, init) {
-			const headers = new Headers(init.headers)
-			headers.set('Authorization', `Bearer ${token}`)
-			return fetch(url, { ...init, headers })
+		async request(url, init) {
+			const request = new Request(url, init)
+			request.headers.set('Authorization', `Bearer ${token}`)
+			return request
 		},
 	}
 }
@@ -47,8 +47,6 @@ export async function hmacSession(id: string, secret: string): Promise<Session> 
 	return {
 		kind: 'hmac',
 		keyId: id,
-		async send(url, init) {
-			return fetch(await signRequest(new Request(url, init), { id, secret: key }))
-		},
+		request: (url, init) => signRequest(new Request(url, init), { id, secret: key }),
 	}
 }

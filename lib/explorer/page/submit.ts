@@ -45,7 +45,7 @@ export async function submit(
 export async function send(app: App, operation: Target, body: Body | undefined): Promise<Outcome> {
 	const { method } = operation
 	const headers = new Headers([['Accept', 'application/json'], ...app.headersFor(operation, body)])
-	const answer = await app.session.send(app.urlFor(operation), {
+	const answer = await app.fetch(app.urlFor(operation), {
 		method,
 		headers,
 		...(body === undefined ? {} : { body }),
