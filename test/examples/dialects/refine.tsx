@@ -71,7 +71,12 @@ function Edit({ id }: { id: number }) {
 			(error: { message: string }) => setProblem(error.message),
 		)
 	return (
-		<form onSubmit={(event) => void (event.preventDefault(), save())}>
+		<form
+			onSubmit={(event) => {
+				event.preventDefault()
+				void save()
+			}}
+		>
 			<input
 				aria-label="title"
 				value={title ?? query?.data?.data.title ?? ''}
