@@ -8,11 +8,12 @@ import * as assert from 'uvu/assert'
 import { parseCommand } from '../../lib/cli/arguments.ts'
 import { sourceOf } from '../../lib/cli/databases.ts'
 import { serve } from '../../lib/cli/serve.ts'
+import { bundled } from '../helpers/bundled.ts'
 import { describe } from '../helpers/describe.ts'
 import { until } from '../helpers/listening.ts'
 import { MARIADB, mariadbIsHere } from '../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../helpers/postgres.ts'
-import { ROOT, run, start, typescript, untilPrinted } from '../helpers/program.ts'
+import { ROOT, run, start, untilPrinted } from '../helpers/program.ts'
 import { connected } from '../helpers/raw.ts'
 import { sqliteDrivers } from '../helpers/sqlite.ts'
 import { folder, folderWith } from './folders.ts'
@@ -317,12 +318,12 @@ if (await mariadbIsHere())
 	})
 
 describe('the command verbena', (test) => {
-	const command = (...words: string[]) => typescript(`${ROOT}/lib/cli/main.ts`, ...words)
+	const command = (...words: string[]) => bundled(`${ROOT}/lib/cli/main.ts`, ...words)
 
 	test('serves until it is told to stop', async () => {
 		const file = join(folder, 'main.json')
 		writeFileSync(file, '{"posts":[{"id":1}]}')
-		const running = start({ args: command(file, '--port', '0') })
+		const running = start({ args: await command(file, '--port', '0') })
 		try {
 			await untilPrinted(running, 'Stop: ')
 			const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/posts\?limit=3/.exec(running.output()) ?? []
@@ -336,14 +337,14 @@ describe('the command verbena', (test) => {
 	})
 
 	test('ends with 1 and one line of what is wrong', async () => {
-		const { code, output } = await run({ args: command('nothing.db') })
+		const { code, output } = await run({ args: await command('nothing.db') })
 		assert.is(code, 1)
 		assert.match(output, /^There is no file nothing\.db in .*\n$/)
 	})
 
 	test('says what it takes, and its version', async () => {
-		assert.match((await run({ args: command('--help') })).output, /^Serves a database as a REST API\./)
-		assert.match((await run({ args: command('--version') })).output, /^\d+\.\d+\.\d+\n$/)
+		assert.match((await run({ args: await command('--help') })).output, /^Serves a database as a REST API\./)
+		assert.match((await run({ args: await command('--version') })).output, /^\d+\.\d+\.\d+\n$/)
 	})
 
 	test('gives up a server that accepts connections and never answers', async () => {
@@ -352,7 +353,7 @@ describe('the command verbena', (test) => {
 		const { port } = silent.address() as { port: number }
 		try {
 			for (const scheme of ['postgres', 'mysql']) {
-				const { code, output } = await run({ args: command(`${scheme}://u@127.0.0.1:${port}/d`) })
+				const { code, output } = await run({ args: await command(`${scheme}://u@127.0.0.1:${port}/d`) })
 				assert.is(code, 1)
 				assert.match(output, / does not answer: is the server running, and is this its port\?\n$/)
 			}
@@ -367,7 +368,7 @@ describe('the command verbena', (test) => {
 		const { port } = other.address() as { port: number }
 		const file = join(folder, 'taken.json')
 		writeFileSync(file, '{"posts":[{"id":1}]}')
-		const { code, output } = await run({ args: command(file, '--port', String(port)) }).finally(() =>
+		const { code, output } = await run({ args: await command(file, '--port', String(port)) }).finally(() =>
 			other.close(),
 		)
 		assert.is(code, 1)

@@ -1,5 +1,5 @@
-/** A long run of `same-answers.ts`. */
+/** A long run of `same-answers.ts`: a thousand sequences with `VERBENA_TRIALS=2.5`. */
 import { trials } from '../../../helpers/trials.ts'
 import { sameRelatedAnswers } from './same-answers.ts'
 
-sameRelatedAnswers('samelong', trials(1_000))
+sameRelatedAnswers('samelong', trials(400))
