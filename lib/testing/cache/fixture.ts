@@ -103,8 +103,8 @@ export function toCase(
 					})
 				} catch (error) {
 					const lateness = performance.now() - begin - time.passed()
-					// Not retried: it wasn't slower than the slack allows.
-					if (left === 1 || slack === 0 || lateness <= slack) throw error
+					// Not retried: there were no waits, or they weren't longer than the slack allows.
+					if (left === 1 || slack === 0 || time.passed() === 0 || lateness <= slack) throw error
 				} finally {
 					await close?.(cache)
 				}
