@@ -1,6 +1,6 @@
 /**
- * What the documentation shows is tried: its programs run (and compile: `compile.long.ts`), its curl lines print what it says, its
- * links lead somewhere. The kinds of code blocks:
+ * What the documentation shows is tried: its programs run (`programs.long.ts`) and compile (`compile.long.ts`), its curl lines print
+ * what it says, its links lead somewhere. The kinds of code blocks:
  *
  *   ```ts           a program, run as it is ('verbena' and its subpaths are the sources)
  *   ```ts a/b.ts    a module of that name beside the page's programs, which import or load it
@@ -15,69 +15,16 @@
  * The tutorial is one program that grows: `tutorial.long.ts` runs its blocks, and `tutorial/page.ts` says how they are
  * marked. Its links, npm scripts and kinds of blocks are checked here.
  */
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { settingsOf } from '../../lib/server/options.ts'
 import { describe } from '../helpers/describe.ts'
-import { freePorts, ROOT, runAll } from '../helpers/program.ts'
-import { assertPrints, commandsOf, elsewhere, replay } from '../helpers/session.ts'
+import { ROOT } from '../helpers/program.ts'
+import { commandsOf } from '../helpers/session.ts'
 import { rowsOf } from '../helpers/tables.ts'
-import {
-	blocks,
-	blocksOf,
-	isProgram,
-	makeFolder,
-	moduleName,
-	ownPages,
-	pages,
-	programsIn,
-	textOf,
-	where,
-} from './blocks.ts'
+import { blocks, blocksOf, isProgram, moduleName, ownPages, pages, textOf, where } from './blocks.ts'
 import { stepsOf } from './tutorial/page.ts'
-
-/**
- * A session, but for how many seconds of a window are left behind the requests before: it is that of a reader who types
- * fast, and this machine may stall for some of them. `limits/counters.test.ts` has them to the second.
- */
-function butSecondsLeft(session: string): string {
-	return session.includes('RateLimit-Policy: ')
-		? session.replaceAll(/^Retry-After: \d+$/gm, 'Retry-After: …')
-		: session
-}
-
-const folder = makeFolder()
-const ports = await freePorts(blocks.filter(isProgram).length)
-const programs = programsIn(folder, ports)
-
-describe('documentation: programs', (test) => {
-	let hosted: Awaited<ReturnType<typeof runAll>> | undefined
-
-	test.before(async () => {
-		hosted = await runAll(
-			programs.map(({ file }) => file),
-			folder,
-		)
-	})
-
-	test.after(async () => {
-		await hosted?.stop()
-		rmSync(folder, { recursive: true, force: true })
-	})
-
-	for (const [at, { block, says, file }] of programs.entries()) {
-		test(`${where(block)} does what the text says`, async () => {
-			const report = hosted?.reports.get(file)
-			assert.is(report?.failure, '')
-			for (const said of says) {
-				if (said.kind === 'console') await replay(butSecondsLeft(said.code), ports[at] ?? 0, ROOT)
-				if (said.kind === 'text')
-					assertPrints(report?.printed ?? '', elsewhere(said.code, ports[at] ?? 0), where(said))
-			}
-		})
-	}
-})
 
 describe('documentation', (test) => {
 	test('every code block is of a kind that is checked, and comes after what it needs', () => {
