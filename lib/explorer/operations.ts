@@ -35,7 +35,8 @@ export async function operationsAt(
 		const data = operationData(method, action, await caller.may(mount, action), endpoint)
 		// Who may not restore records may not read the deleted ones.
 		const query = data.query.filter(({ role }) => role !== 'deleted' || restore !== undefined)
-		const exports = status < 400 && action.name === 'list' && (await mayExport(mount, caller))
+		const exports =
+			method === 'GET' && status < 400 && action.name === 'list' && (await mayExport(mount, caller))
 		operations.push({ ...data, query, ...(exports ? { exports } : {}) })
 		if (isDeleted && status < 400 && action.name === 'read') operations.push(restoreData(restore, place))
 	}

@@ -54,7 +54,7 @@ function shop(): Server {
 			herbs: new Herbs(model(), settings),
 			open: new CrudHandler(model(), { ...settings, allow: ['list', 'export'] }),
 			listed: new CrudHandler(model(), { ...settings, allow: ['list'] }),
-			rows: new CrudHandler(many, { visible: 'all', allow: ['list', 'export'] }),
+			rows: new CrudHandler(many, { visible: 'all', allow: ['list', 'read', 'export'] }),
 		},
 		{
 			...{ explorer: true, logger: new Log(), graceTimeoutSeconds: 0.1 },
@@ -138,18 +138,37 @@ describe('explorer: exports and imports', (test) => {
 
 	browserTest('an export shows how far it is, and can be stopped', () =>
 		on('/rows', async (page, server) => {
+			await page.evaluate(`window.seen = []
+				new MutationObserver(() => seen.push(document.querySelector('.notice .quiet')?.textContent))
+					.observe(document.getElementById('notices'), { subtree: true, childList: true })`)
 			const { text } = await saved(page, 'Export CSV')
+			const seen = (await page.evaluate('seen')) as (string | undefined)[] // as pushed above
+			assert.ok(seen.filter((one) => /^[1-9]\d* records$/.test(one ?? '')).length > 1, seen.join())
 			assert.is(text.split('\r\n').length, ROWS + 2)
 			await page.getByText(`Exported ${ROWS} records to rows.csv.`).waitFor()
-			await page.route('**/rows', (route) => void route.abort())
+			const type = 'application/x-ndjson'
+			await page.route(
+				'**/rows',
+				(route) => void route.fulfill({ contentType: type, body: '{"id":1}\n{"id":2}\n' }),
+			)
+			await page.getByRole('button', { name: 'Export lines of JSON' }).click()
+			await page.getByText('The export of rows.ndjson was cut off; nothing is saved.').waitFor()
+			await page.unroute('**/rows')
+			await page.route('**/rows', (route) => void route.fulfill({ contentType: 'text/html', body: 'log in' }))
 			await page.getByRole('button', { name: 'Export CSV' }).click()
-			await page.getByText(/^The export was cut off; nothing is saved\./).waitFor()
+			await page.getByText('/rows answered text/html, which is no export.').waitFor()
 			await page.unroute('**/rows')
 			await page.route('**/rows', () => {})
 			await page.getByRole('button', { name: 'Export CSV' }).click()
+			// It goes on while other pages are shown.
+			await page.getByRole('link', { name: '1', exact: true }).first().click()
+			await page.waitForURL(/\/rows\/1$/)
+			await page.getByText('Exporting rows.csv…').waitFor()
 			await page.getByRole('button', { name: 'Stop' }).click()
 			await page.getByText('The export was stopped.').waitFor()
 			await page.unrouteAll({ behavior: 'ignoreErrors' })
+			await page.goBack()
+			await page.getByRole('button', { name: 'Export CSV' }).waitFor()
 			await server.close()
 			await page.getByRole('button', { name: 'Export CSV' }).click()
 			await page.getByText(/The server can’t be reached/).waitFor()
@@ -164,20 +183,21 @@ describe('explorer: exports and imports', (test) => {
 			await page.getByText('Choose a file first.').waitFor()
 			await choose(page, 'new.csv', 'name,note\r\nthyme,\r\n,empty\r\n')
 			await page.getByRole('button', { name: 'Check only' }).click()
-			await page.getByText('Something isn’t right yet. By line and field:').waitFor()
+			await page.getByText('Something isn’t right yet, by line and field:').waitFor()
 			await page.locator('.alert li', { hasText: /^3\.name: / }).waitFor()
 			await page.getByRole('button', { name: 'Import', exact: true }).click()
-			await page.getByText('Nothing was imported.').waitFor()
+			await page.getByText(/^Nothing was imported\. .* \(422\)$/).waitFor()
 			assert.equal(await findings(page), [])
 			await choose(page, 'new.csv', 'name,note\r\nthyme,\r\nsage,again\r\n')
 			await page.getByRole('button', { name: 'Import', exact: true }).click()
-			await page.getByText('Nothing was imported.').waitFor()
+			await page.getByText(/^Nothing was imported\. .* \(409\)$/).waitFor()
 			await page.locator('.alert li', { hasText: /^3\.name: is taken/ }).waitFor()
 			await choose(page, 'new.csv', 'name,note\r\nthyme,\r\ndill,green\r\n')
 			await page.getByRole('button', { name: 'Check only' }).click()
 			await page.getByText('2 records could be imported.').waitFor()
 			assert.equal(await column(page, 2), ['sage', 'mint'])
-			await page.getByRole('button', { name: 'Import', exact: true }).click()
+			// Of two clicks the second does nothing.
+			await page.getByRole('button', { name: 'Import', exact: true }).dblclick()
 			await page.getByText('2 records imported.').waitFor()
 			await page.getByRole('cell', { name: 'dill' }).waitFor()
 			assert.equal((await column(page, 2)).slice(0, 4), ['sage', 'mint', 'thyme', 'dill'])
@@ -207,12 +227,12 @@ describe('explorer: exports and imports', (test) => {
 			await choose(page, 'new.jsonl', '{"name":"thyme"}\n')
 			await page.route('**/import', (route) => void route.abort())
 			await page.getByRole('button', { name: 'Import', exact: true }).click()
-			await page.getByText(/The server can’t be reached/).waitFor()
+			await page.getByText(/^The server gave no answer\. /).waitFor()
 			await page.unroute('**/import')
 			await page.route('**/import', () => {})
 			await page.getByRole('button', { name: 'Import', exact: true }).click()
 			await page.getByRole('button', { name: 'Stop' }).click()
-			await page.getByText('Stopped. Look whether it was stored.').waitFor()
+			await page.getByText(/^The import was stopped\. /).waitFor()
 			await page.unrouteAll({ behavior: 'ignoreErrors' })
 		}),
 	)

@@ -53,6 +53,8 @@ export class App {
 	readonly expanded = new Map<string, boolean>()
 	/** The records that are selected in the list: the last segments of their URLs. */
 	readonly selected = new Set<string>()
+	/** The exports and imports that are running. */
+	readonly transfers = new Set<string>()
 	/** Called when other records are selected. */
 	onSelect = () => {}
 	/**

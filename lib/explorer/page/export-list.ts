@@ -1,13 +1,12 @@
-/** Exports of the page's list to a file, with their progress. Used by `list-tools.ts`. */
+/** Exports of the page's list to a file. Used by `list-tools.ts`. */
 import { type App, reasonOf } from './app.ts'
 import { messageOf } from './content.ts'
 import { button, el } from './dom.ts'
 import { withParameter } from './list-query.ts'
 import { pathOf } from './path.ts'
 import { recordsOf } from './together.ts'
+import { beginTransfer, type Transfer, TYPES } from './transfer.ts'
 
-/** The formats, by the endings of their files. */
-export const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 const NAMES = { csv: 'CSV', ndjson: 'lines of JSON' } as const
 type Ending = keyof typeof TYPES
 
@@ -21,63 +20,78 @@ export function exportButtons(app: App): HTMLElement[] {
 	)
 }
 
-/** Downloads all records that match the list's conditions. */
+/** Downloads all records that match the list's conditions. Says at its end what came of it, whatever page is shown then. */
 async function exportList(app: App, ending: Ending): Promise<void> {
-	const stopping = new AbortController()
-	const { signal } = stopping
-	const show = progress(app, 'Exporting…', () => stopping.abort())
+	// The limit is that of a page.
+	const url = withParameter(app.url, 'limit', '')
+	const list = decodeURIComponent(pathOf(url).split('/').filter(Boolean).at(-1) ?? 'records')
+	const name = `${list}.${ending}`
+	const transfer = beginTransfer(app, `export ${url} ${ending}`, `Exporting ${name}…`)
+	if (transfer === undefined) return
 	try {
-		const headers = { Accept: TYPES[ending] }
-		const answer = await app.fetch(withParameter(app.url, 'limit', ''), { headers, signal })
-		if (!answer.ok || answer.body === null) {
-			const { status, statusText: reason } = answer
-			return app.notify(messageOf({ status, reason, body: await answer.text() }))
-		}
-		// Small pieces would stay in memory; a browser keeps large ones on the disk.
-		let [whole, pieces, size, records] = [new Blob(), [] as Uint8Array<ArrayBuffer>[], 0, 0]
-		const count = rowCounter(ending)
-		const reader = answer.body.getReader()
-		for (;;) {
-			const { done, value } = await reader.read()
-			if (value !== undefined) {
-				pieces.push(value)
-				size += value.length
-				// Besides the records: the names of CSV, or the line that says how many there are.
-				records = Math.max(0, count(value) - 1)
-			}
-			if (done || size > PIECE) {
-				whole = new Blob([whole, ...pieces])
-				pieces = []
-				size = 0
-			}
-			if (done) break
-			show(recordsOf(records))
-		}
-		const name = `${decodeURIComponent(pathOf(app.url).split('/').filter(Boolean).at(-1) ?? 'records')}.${ending}`
-		save(whole, name)
-		app.notify(`Exported ${recordsOf(records)} to ${name}.`)
+		app.notify(await downloaded(app, { url, ending, name, transfer }))
 	} catch (error) {
-		app.notify(
-			signal.aborted
-				? 'The export was stopped.'
-				: `The export was cut off; nothing is saved. ${reasonOf(error)}`,
-		)
+		app.notify(transfer.signal.aborted ? 'The export was stopped.' : reasonOf(error))
+	} finally {
+		transfer.end()
 	}
 }
 
-/** Bytes. */
-const PIECE = 4_194_304
+interface Download {
+	readonly url: string
+	readonly ending: Ending
+	readonly name: string
+	readonly transfer: Transfer
+}
+
+/** What came of it, in words. @throws what `fetch` throws */
+async function downloaded(app: App, { url, ending, name, transfer }: Download): Promise<string> {
+	const { signal, show } = transfer
+	const answer = await app.fetch(url, { headers: { Accept: TYPES[ending] }, signal })
+	const { status, statusText: reason, body, headers } = answer
+	if (!answer.ok) return messageOf({ status, reason, body: await answer.text() })
+	if (body === null || !headers.get('content-type')?.startsWith(TYPES[ending]))
+		return `${url} answered ${headers.get('content-type') ?? 'nothing'}, which is no export.`
+	const lines = new Lines(ending)
+	// Besides the records there is the line of names, or that of how many there were.
+	const count = () => Math.max(0, lines.count - 1)
+	const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+		transform(bytes, controller) {
+			lines.add(bytes)
+			show(recordsOf(count()))
+			controller.enqueue(bytes)
+		},
+	})
+	const cut = `The export of ${name} was cut off; nothing is saved.`
+	// The browser keeps what is large where it wants to.
+	const content = await new Response(body.pipeThrough(counting)).blob().catch((error: unknown) => {
+		if (signal.aborted) throw error
+		return undefined
+	})
+	if (content === undefined) return cut
+	const end = `{"done":${count()}}\n`
+	if (ending === 'ndjson' && (await content.slice(-end.length).text()) !== end) return cut
+	save(content, name)
+	return `Exported ${recordsOf(count())} to ${name}.`
+}
+
 const [QUOTE, LINE_FEED] = [0x22, 0x0a]
 
-/** Counts the lines of what is passed to it; in CSV, texts in quotes may have some. */
-function rowCounter(ending: Ending): (bytes: Uint8Array) => number {
-	let [rows, isQuoted] = [0, false]
-	return (bytes) => {
+/** Counts lines; in CSV, texts in quotes may have some. */
+class Lines {
+	count = 0
+	readonly #ending: Ending
+	#isQuoted = false
+
+	constructor(ending: Ending) {
+		this.#ending = ending
+	}
+
+	add(bytes: Uint8Array): void {
 		for (const byte of bytes) {
-			if (byte === QUOTE && ending === 'csv') isQuoted = !isQuoted
-			else if (byte === LINE_FEED && !isQuoted) rows++
+			if (byte === QUOTE && this.#ending === 'csv') this.#isQuoted = !this.#isQuoted
+			else if (byte === LINE_FEED && !this.#isQuoted) this.count++
 		}
-		return rows
 	}
 }
 
@@ -86,13 +100,4 @@ function save(content: Blob, name: string): void {
 	el('a', { href, download: name }).click()
 	// Some browsers read it only after the click.
 	setTimeout(() => URL.revokeObjectURL(href), 60_000)
-}
-
-/** Shows how far something is, which screen readers don't read out each time, with a button that stops it. */
-export function progress(app: App, text: string, stop: () => void): (done: string) => void {
-	const state = el('span', { class: 'quiet' })
-	app.notify(text, state, button('Stop', { class: 'small', 'data-key': 'stop' }, stop))
-	return (done) => {
-		state.textContent = done
-	}
 }
