@@ -119,7 +119,13 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		{
 			...action('import', ['POST'], 1, (view) => importAll(view, bodies, imports)),
 			shape: () => importShape(facts),
-			...{ resource: 'import', streaming: IMPORT_LIMITS, accessOf: importing, authorize: undefined },
+			...{
+				resource: 'import',
+				streaming: IMPORT_LIMITS,
+				accessOf: importing,
+				limitOf: creating,
+				authorize: undefined,
+			},
 			accessNames: plan.allow.has('import') ? ['create', 'createMany'] : [],
 		},
 	] as const

@@ -104,7 +104,7 @@ export class CsvReader {
 		}
 		if (this.#state === 'quote') {
 			this.#state = isQuote ? 'quoted' : 'closed'
-			if (isQuote) this.#cell += '"'
+			if (isQuote) this.#add('"')
 			return isQuote ? at + 1 : at
 		}
 		DELIMITER.lastIndex = at

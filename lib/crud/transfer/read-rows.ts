@@ -4,7 +4,7 @@ import { isPlain } from '../../base/options.ts'
 import type { Bytes } from '../../base/time.ts'
 import type { Field } from '../../models/model.ts'
 import { checkParsed } from '../../request/body/json.ts'
-import { invalid } from '../../validate/problem.ts'
+import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { truncatedName } from '../bad-query.ts'
 import { memberTexts } from '../json-text.ts'
@@ -191,13 +191,15 @@ class CsvRows implements RowReader {
 	#columnsOf(line: number, cells: CsvRow['cells']): (readonly [string, Field | undefined])[] {
 		const { creatable, visible } = this.#plan
 		const names = cells.map((cell) => cellText(cell ?? ''))
-		const problems = names.flatMap((name, at): Detail[] => {
+		const problems: Detail[] = []
+		for (const [at, name] of names.entries()) {
 			const isKnown = creatable.has(name) || visible.has(name)
-			if (isKnown && names.indexOf(name) === at) return []
+			if (isKnown && names.indexOf(name) === at) continue
 			const code = isKnown ? 'repeated' : 'unknown'
 			const message = isKnown ? 'is the name of another column, too' : 'is not a field that can be written'
-			return [{ field: `${line}.${truncatedName(name)}`, code, message }]
-		})
+			problems.push({ field: `${line}.${truncatedName(name)}`, code, message })
+			if (problems.length >= MAX_PROBLEMS) break
+		}
 		if (problems.length > 0) throw invalid(problems)
 		return names.map((name) => [name, creatable.get(name)?.field] as const)
 	}

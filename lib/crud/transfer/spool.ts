@@ -39,7 +39,8 @@ export class Spool {
 			if (this.#pending.length >= this.#maxRecords) await this.#store()
 		}
 		this.#pendingBytes += bytes
-		if (this.#pendingBytes >= BATCH) await this.#store()
+		// The pieces of a long record come before it.
+		if (this.#pendingBytes >= BATCH && this.#pending.length > 0) await this.#store()
 	}
 
 	/** All records, in their order. */

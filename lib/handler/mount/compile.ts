@@ -216,7 +216,7 @@ function actionFactory(
 				authorize: ownActions.get(name)?.authorize,
 				acceptPatch: ownActions.get(name)?.acceptPatch,
 				takesKey: ownActions.get(name)?.takesKey,
-				limit: declared.limit(name),
+				limit: declared.limit(name, ownActions.get(name)?.limitOf),
 				spec: declared.spec(name),
 				docs: declared.docs(name),
 				streaming: declared.streaming(name) ?? ownActions.get(name)?.streaming,

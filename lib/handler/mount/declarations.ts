@@ -28,7 +28,8 @@ export type Declaring = Readonly<Record<'access' | 'rateLimits' | 'specs' | 'str
 export interface Declared {
 	/** @param of the name whose rule it has if it is not named itself */
 	access(name: string, of?: string): AccessRule
-	limit(name: string): CompiledLimit | undefined
+	/** @param of the name whose limit it has if it has none of its own */
+	limit(name: string, of?: string): CompiledLimit | undefined
 	spec(name: string): CompiledSpec | undefined
 	streaming(name: string): StreamingLimits | undefined
 	docs(name: string): MethodDocs | undefined
@@ -83,7 +84,7 @@ export function declaredBy(
 	const docs = compiled(owner, 'docs', handler.docs, names, methodDocs)
 	return {
 		access: (name, of = name) => access.get(name) ?? access.get(of) ?? access.get('*') ?? ANYONE,
-		limit: (name) => rates.get(name) ?? rates.get('*'),
+		limit: (name, of = name) => rates.get(name) ?? rates.get(of) ?? rates.get('*'),
 		spec: (name) => specs.get(name),
 		streaming: (name) => limits.get(name),
 		docs: (name) => docs.get(name),

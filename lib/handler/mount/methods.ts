@@ -116,6 +116,8 @@ export interface OwnAction {
 	readonly authorize?: Action['authorize']
 	/** The action whose access rule it has, unless `access` names it. */
 	readonly accessOf?: string | undefined
+	/** The action whose rate limit it shares, if it has none of its own. */
+	readonly limitOf?: string
 	/** The types of a PATCH: see `Action`. */
 	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */

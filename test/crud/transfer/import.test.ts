@@ -12,6 +12,7 @@ import {
 	type CrudOptions,
 	type CrudValues,
 	MemoryModel,
+	type RateLimits,
 	RestError,
 	reply,
 } from '../../../lib/index.ts'
@@ -111,6 +112,18 @@ describe('crud/transfer: imports', (test) => {
 			/^422 2 must have at most \d+ char/,
 		],
 		['a long row', CSV, `title\na\n"${'x'.repeat(1_100_000)}"`, /^422 3 must have at most \d+ characters$/],
+		[
+			'a long row of quotes',
+			CSV,
+			`title\n"${'""'.repeat(1_100_000)}"`,
+			/^422 2 must have at most \d+ characters$/,
+		],
+		[
+			'many columns',
+			CSV,
+			`${','.repeat(100_000)}\n`,
+			/^422 1\. is not a field that can be written; .* and 97 more$/,
+		],
 		['a line in three rows', CSV, 'title,rating\n"a\nb",1\nc,x', /^422 4\.rating must be a number/],
 		[
 			'a taken value',
@@ -171,6 +184,28 @@ describe('crud/transfer: imports', (test) => {
 				assert.is(status, 413)
 			}
 		})
+	})
+
+	test('an import counts for the rate limit of create, unless it has its own', async () => {
+		class Limited extends CrudHandler {
+			override rateLimits: RateLimits = { create: { limit: 2, windowSeconds: 60 } }
+		}
+		class Own extends CrudHandler {
+			override rateLimits: RateLimits = {
+				create: { limit: 1, windowSeconds: 60 },
+				import: { limit: 3, windowSeconds: 60 },
+			}
+		}
+		const limited = articles(new Limited(articleModel(), ALL))
+		const create = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"title":"a"}') }
+		assert.is((await limited.ask('POST /article', create)).status, 201)
+		const post = importing(undefined, limited)
+		assert.is(await post('title\nb', CSV), '201 {"records":1}')
+		assert.match(await post('title\nc', CSV, '?mode=check'), /^429 /)
+		assert.is((await limited.ask('POST /article', create)).status, 429)
+		const own = importing(new Own(articleModel(), ALL))
+		for (const status of ['201', '201', '201', '429'])
+			assert.match(await own(`title\n${Math.random()}`, CSV), new RegExp(`^${status} `))
 	})
 
 	for (const [what, type, query, headers, expected] of [
