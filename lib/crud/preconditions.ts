@@ -79,7 +79,8 @@ export async function createConditionally<T>(
 }
 
 /**
- * Whether the client already has this version of the record; if so, sets the status 304 (§13.1.2).
+ * Whether the client already has this version of the record; if so, sets the status 304 (§13.1.2). Never where `fields()` or
+ * `stripObject()` may show another caller less of the same version: a browser that both use would show what it has kept.
  *
  * @throws RestError `precondition_failed` when `If-Match` names another version
  */
@@ -89,7 +90,9 @@ export function isNotModified(view: CrudView, headers: IncomingHttpHeaders, answ
 	const { match, noneMatch } = conditions
 	const { version } = answer
 	if (match !== undefined && !isStronglyMatched(match, version)) throw new RestError('precondition_failed')
-	if (noneMatch === undefined || version === undefined || !isWeaklyMatched(noneMatch, version)) return false
+	const { isNarrowed, isStripped } = view[FACTS]
+	if (noneMatch === undefined || version === undefined || isNarrowed || isStripped) return false
+	if (!isWeaklyMatched(noneMatch, version)) return false
 	view.header('ETag', etagOf(version))
 	view.status(304)
 	return true

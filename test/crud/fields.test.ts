@@ -281,6 +281,17 @@ describe('crud/fields', (test) => {
 		assert.not.match(said, MARKER)
 	})
 
+	test('a version that another caller was shown more of is answered whole, not with 304', async () => {
+		const one = limited()
+		const staff = await one.ask('/person/1', { headers: { user: 'staff' } })
+		const etag = String(staff.headers.etag)
+		const other = await one.ask('/person/1', { headers: { user: 'bob', 'if-none-match': etag } })
+		assert.equal([staff.status, other.status, other.headers.etag], [200, 200, etag])
+		assert.match(staff.text(), MARKER)
+		assert.not.match(other.text(), MARKER)
+		assert.is((await one.ask('/person/1', { headers: { user: 'bob', 'if-match': '"0"' } })).status, 412)
+	})
+
 	test('is not asked of a handler that the client may not use', async () => {
 		const { team, person } = models()
 		class Guarded extends CrudHandler {
