@@ -4,7 +4,7 @@ import { keyNames } from '../models/key.ts'
 import type { Field, FieldType, Model } from '../models/model.ts'
 import { GROUPS } from '../wire/list.ts'
 import type { CrudField, FieldMap } from './fields.ts'
-import type { CrudDialect, CrudOperation } from './options.ts'
+import { type CrudDialect, type CrudOperation, READS } from './options.ts'
 import { whyUnstampable } from './stamps.ts'
 
 const RELATION_NAME = /^[A-Za-z_][\w-]*$/
@@ -112,8 +112,6 @@ export function stampOf(
 	refuse(owner, option, picked, (field) => whyUnstampable(option, model, field))
 	return [...picked.values()][0]
 }
-
-const READS: readonly CrudOperation[] = ['list', 'read', 'totals', 'export']
 
 export function allowed(
 	owner: string,

@@ -26,6 +26,9 @@ export const OPERATIONS: readonly CrudOperation[] = [
 	...(['createMany', 'updateMany', 'removeMany', 'upsert', 'export', 'import'] as const),
 ]
 
+/** Those that change nothing. */
+export const READS: readonly CrudOperation[] = ['list', 'read', 'totals', 'export']
+
 /** Whose requests a handler also serves: see `dialect.ts`. */
 export type CrudDialect = 'simple-rest' | 'json-server'
 

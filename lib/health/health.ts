@@ -17,6 +17,7 @@ import {
 } from '../base/options.ts'
 import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
+import { READS } from '../crud/options.ts'
 import { FACTS } from '../crud/view.ts'
 import type { App } from '../exchange/app.ts'
 import type { MountObserver } from '../handler/controller.ts'
@@ -149,7 +150,7 @@ export class Health implements MountObserver {
 		if (model.check === undefined) return
 		const { source = model } = model
 		const { allow } = handler[FACTS].plan
-		const writes = [...allow].some((operation) => operation !== 'list' && operation !== 'read')
+		const writes = [...allow].some((operation) => !READS.includes(operation))
 		const existing = this.#stores.get(source)
 		if (existing !== undefined) {
 			existing.writes ||= writes

@@ -546,6 +546,27 @@ describe('health: invalid options', (test) => {
 		})
 	}
 
+	test('a replica is ready for handlers that only read: list, read, totals and export', async () => {
+		for (const [operation, status] of [
+			['export', 200],
+			['import', 503],
+			['remove', 503],
+		] as const) {
+			class Replica extends MemoryModel {
+				async check(writes = false): Promise<void> {
+					if (writes) throw new Error('it is a replica')
+				}
+			}
+			const model = new Replica('thing', { key: 'id', fields: { id: 'integer' } })
+			const handler = new CrudHandler(model, {
+				...{ visible: 'all', totals: { by: ['id'] } },
+				allow: ['list', 'read', 'totals', operation],
+			})
+			const server = createServer({ thing: handler }, { health: { path: 'health' }, logger: new Log() })
+			assert.is((await server.inject({ url: '/health/ready' })).status, status, operation)
+		}
+	})
+
 	test('types: invalid options do not compile', () => {
 		const use = () => {
 			createServer(
