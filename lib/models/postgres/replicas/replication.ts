@@ -24,8 +24,8 @@ export const REPLICATION: Replication<bigint> = {
 		if (!(error instanceof Error) || error.message === READ_TIMEOUT) return undefined
 		// A function that writes.
 		if (isReadOnly(error)) return 'again'
-		// A timeout, or a page of a gigabyte.
-		if (['57014', '54000'].includes(codeOf(error) ?? '')) return undefined
+		// A timeout, a page of a gigabyte, or what a statement needs more of than it may have: of memory, of temporary files.
+		if (['57014', '54000', '53200', '53400'].includes(codeOf(error) ?? '')) return undefined
 		const kind = kindOf(error)
 		if (kind === 'unavailable' || kind === 'outcome_unknown') return 'down'
 		// A conflict with what is being replayed; a column that isn't there yet.
