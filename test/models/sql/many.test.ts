@@ -30,7 +30,7 @@ async function race(model: Model, within: boolean): Promise<void> {
 			return on.upsert?.({ values, on: ['slug'], changes: { n: at }, where: undefined }, VERSIONED)
 		}
 		const begun = Array.from({ length: crowd }, (_, at) =>
-			within ? repeated(() => model.transaction((inner) => Promise.resolve(one(at, inner)))) : one(at, model),
+			repeated(async () => (within ? model.transaction(async (inner) => one(at, inner)) : one(at, model))),
 		)
 		const made = await Promise.all(begun)
 		assert.is(made.filter((record) => record?.isNew).length, 1, slug)
