@@ -80,7 +80,7 @@ async function importFile(given: Import): Promise<void> {
 			app.notify(problems.length === 0 || isStored ? summary : '')
 		} else app.notify(summary, ...alertOf('', problems))
 		if (!isStored || navigation !== app.navigation) return
-		app.drafts.delete(`POST${url}`)
+		app.drafts.delete(keyOf({ method: 'POST', url }))
 		await app.go(app.url, { push: false, keepsNotice: true })
 	} catch (error) {
 		app.notify(error instanceof NoAnswer ? error.message : reasonOf(error))

@@ -146,6 +146,7 @@ export const COUNT_TESTS: readonly CacheTest[] = tests({
 	}) {
 		await cache.set('set', 9, 0.6)
 		await cache.add('add', -1, 0.6)
+		// A stall is forgiven once the case has waited.
 		await after(100)
 		strictEqual(await cache.increment('set', 60), 10)
 		strictEqual(await cache.increment('add', 60), 0)

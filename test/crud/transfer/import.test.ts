@@ -204,8 +204,8 @@ describe('crud/transfer: imports', (test) => {
 		assert.match(await post('title\nc', CSV, '?mode=check'), /^429 /)
 		assert.is((await limited.ask('POST /article', create)).status, 429)
 		const own = importing(new Own(articleModel(), ALL))
-		for (const status of ['201', '201', '201', '429'])
-			assert.match(await own(`title\n${Math.random()}`, CSV), new RegExp(`^${status} `))
+		for (const title of ['a', 'b', 'c']) assert.is(await own(`title\n${title}`, CSV), '201 {"records":1}')
+		assert.match(await own('title\nd', CSV), /^429 /)
 	})
 
 	for (const [what, type, query, headers, expected] of [

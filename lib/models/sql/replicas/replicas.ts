@@ -1,8 +1,7 @@
 /**
  * `SqlReplicas`: the replicas of an SQL database. Again and again the primary is asked how far it is, and the replicas
  * whether they are there, so that neither clocks nor rights matter: what a replica has reached, it has had since the
- * primary was asked. Opened by the adapters' `model.ts` if a database has
- * replicas.
+ * primary was asked. Opened by the adapters' `model.ts` if a database has replicas.
  */
 import { attach, attachment } from '../../../base/attached.ts'
 import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
