@@ -161,6 +161,7 @@ describe('explorer: choices of related records', (test) => {
 			assert.equal(sent, ['{}', '{"authorId":4}', '{"authorId":2,"editorId":null}'])
 			await shows(author, HOSTILE)
 			await author.fill('Ada')
+			await author.press('Tab')
 			await form.getByRole('button', { name: 'Save changes' }).click()
 			await form.locator('#patch-authorId[aria-invalid=true]').waitFor()
 			assert.is(await author.inputValue(), 'Ada')

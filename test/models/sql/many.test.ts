@@ -58,7 +58,7 @@ async function raceDeletions(model: Model): Promise<void> {
 		const values = { slug: 'gone', n: at }
 		const upsert = { values, on: ['slug'], changes: { n: at }, where: undefined }
 		const made = await repeated(() => Promise.resolve(model.upsert?.(upsert, ID)))
-		await model.delete(made?.id ?? '', ID, guard)
+		await repeated(() => model.delete(made?.id ?? '', ID, guard))
 	})
 	await Promise.all(work)
 	assert.is(await model.count({ op: 'eq', field: 'slug', value: 'gone' }), 0)

@@ -220,7 +220,8 @@ select json_build_object(
 		'tableSchema', nspname, 'tableName', relname, 'place', place, 'column', attname, 'defaultSql', default_sql,
 		'isGenerated', fixed)), '[]') from origins),
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
-		'kind', kind, 'columns', columns, 'isWhole', whole, 'isDeferrable', "isDeferrable", 'target', target)), '[]') from constrained))::text`
+		'kind', kind, 'columns', columns, 'isWhole', whole, 'isDeferrable', "isDeferrable", 'target', target)
+		order by "table", name), '[]') from constrained))::text`
 
 /** All tables and views except system tables. */
 export async function readRelations(driver: Driver): Promise<Relations> {
