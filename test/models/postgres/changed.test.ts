@@ -73,10 +73,12 @@ for (const name of names)
 			assert.is(await ask('PATCH /1', { size: 7 }), "422 size can't be stored with this value")
 			assert.match(await ask('GET ?size=5'), /^400 /)
 			assert.match(await ask('GET ?sort=size'), /^400 /)
-			const told = log.lines.filter(({ fields }) =>
-				/no longer has size, which is left out/.test(chain(fields.err)),
+			// Reads that were gathered into one statement fail with one error.
+			const told = new Set(
+				log.lines.map(({ fields }) => causeWith(fields.err, /no longer has size, which is left out/)),
 			)
-			assert.is(told.length, 1)
+			told.delete(undefined)
+			assert.is(told.size, 1)
 		})
 
 		test("a column's new type is detected, and values are validated by it", async () => {
@@ -157,7 +159,8 @@ async function kindOf(work: Promise<unknown>): Promise<unknown> {
 	}
 }
 
-/** The messages of an error and all its causes. */
-function chain(error: unknown): string {
-	return error instanceof Error ? `${error.message} ${chain(error.cause)}` : ''
+/** The error among the causes of `error` that says so. */
+function causeWith(error: unknown, message: RegExp): Error | undefined {
+	if (!(error instanceof Error)) return undefined
+	return message.test(error.message) ? error : causeWith(error.cause, message)
 }
