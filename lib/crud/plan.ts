@@ -42,6 +42,8 @@ export interface CrudPlan
 	readonly hasReplicas: boolean
 	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
+	/** Whether a field's name for clients isn't the model's. */
+	readonly isRenamed: boolean
 	/** The fields of the key, in its order; empty if the records can only be listed. */
 	readonly keys: readonly CrudField[]
 	/** By the names of the key's fields, in its order. */
@@ -193,6 +195,7 @@ export function crudPlan(
 				),
 		),
 		...{ owner, model, sessionBy, hasReplicas: replicasOf(model) !== undefined },
+		isRenamed: [...fields].some(([name, { field }]) => field.name !== name),
 		...{ fields, visible, sortable, searchable, updatable, version, keys, touch },
 		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect },

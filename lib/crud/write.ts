@@ -38,7 +38,8 @@ export interface WriteBody {
 export type WrittenValues = Record<string, Value | typeof DEFAULT>
 
 /** Checked values, by the model's names. */
-export function checkedChanges({ fields }: CrudPlan, checked: WrittenValues): Changes {
+export function checkedChanges({ fields, isRenamed }: CrudPlan, checked: WrittenValues): Changes {
+	if (!isRenamed) return checked
 	const changes: WrittenValues = {}
 	for (const name of Object.keys(checked)) {
 		const value = checked[name]

@@ -1,5 +1,5 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
-import type { Value, Values } from '../model.ts'
+import type { Value } from '../model.ts'
 import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
@@ -131,13 +131,10 @@ function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: reado
 function writeRows(
 	sql: Sql,
 	columns: readonly Column[],
-	rows: readonly Values[],
+	lists: readonly (readonly Value[])[],
 	also: readonly string[],
 ): boolean {
-	const arrays = columns.map((column) => {
-		const values = rows.map((row) => (row[column.name] ?? null) as Value) // none is NOW
-		return arrayOfRows(values, column)
-	})
+	const arrays = columns.map((column, at) => arrayOfRows(lists[at] ?? [], column))
 	if (arrays.includes(undefined)) return false
 	const casts = columns.map((column, at) => {
 		sql.values.push(arrays[at])

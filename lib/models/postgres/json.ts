@@ -180,7 +180,7 @@ const MAX_ARGUMENTS = 100
 
 /** @param alias the table's alias, empty for none */
 export function recordSql(selected: readonly Selected[], alias: string): RecordSql {
-	return { expressions: [recordText(selected, alias)], json: ([text]) => textOf(text) }
+	return { expressions: [recordText(selected, alias)], json: (row) => textOf(row[0]) }
 }
 
 function textOf(value: unknown): string {

@@ -5,7 +5,7 @@
  */
 
 import type { Bytes } from '../../base/time.ts'
-import type { Listed, Value, Values } from '../model.ts'
+import type { Listed, Value } from '../model.ts'
 import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
 import type { Column, Table } from './table.ts'
@@ -21,8 +21,8 @@ export interface Selected {
 /** SQL for a record's JSON: expressions of a select list, and a function that makes the text from their values. */
 export interface RecordSql {
 	readonly expressions: readonly string[]
-	/** Makes the JSON from the values of the expressions. @throws TypeError if the database returned no text */
-	json(values: readonly unknown[]): string
+	/** Makes the JSON from a row that begins with their values. @throws TypeError if the database returned no text */
+	json(row: readonly unknown[]): string
 }
 
 /** A key of a record's JSON for related records, and SQL for their JSON: a text, never null. */
@@ -163,10 +163,17 @@ export interface InsertedRows {
 	 */
 	readonly isUnordered?: boolean
 	/**
-	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't. None of the
-	 * values is `NOW`; `also` has SQL that follows the columns' values in each row.
+	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't.
+	 *
+	 * @param lists for each column the values of all rows
+	 * @param also SQL that follows the columns' values in each row
 	 */
-	write?(sql: Sql, columns: readonly Column[], rows: readonly Values[], also: readonly string[]): boolean
+	write?(
+		sql: Sql,
+		columns: readonly Column[],
+		lists: readonly (readonly Value[])[],
+		also: readonly string[],
+	): boolean
 }
 
 /** What differs between databases, mostly as small functions that write SQL. */

@@ -2,7 +2,7 @@
  * Creates of several records, in as few statements as the database allows: one where it returns the inserted rows. Called by
  * `sql-model.ts`; `upsert.ts` writes its row as they do.
  */
-import { type Created, type Model, NOW, type Selection, type Values } from '../model.ts'
+import { type Created, type Model, NOW, type Selection, type Value, type Values } from '../model.ts'
 import { errorAt, isAboutRecord, ModelError } from '../model-error.ts'
 import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
@@ -49,7 +49,11 @@ async function createTogether(
 		for (const statement of statements) {
 			const { rows } = await on.run(statement)
 			const { found, id } = plan.returnedRow
-			const some = rows.map((row) => ({ ...found(row), id: id(row) }))
+			const some: Created[] = []
+			for (const row of rows) {
+				const { json, version } = found(row)
+				some.push({ id: id(row), json, version })
+			}
 			if (dialect.rows?.isUnordered === true) some.sort(byCount)
 			for (const one of some) created.push(one)
 		}
@@ -70,22 +74,59 @@ function insertStatements(
 	const { rows } = subject.dialect
 	if (rows === undefined || values.some((one) => missingKey(subject.keys, one) !== undefined))
 		return undefined
-	const given = values.map((one) => givenFields(subject, one))
-	const [first = []] = given
-	const areSame = given.every(
-		(some) => some.length === first.length && some.every((name, at) => name === first[at]),
-	)
-	const fields = areSame ? first : [...new Set(given.flat())]
-	const isAlike = areSame || given.every(({ length }) => length === fields.length)
-	if (fields.length === 0 || !(isAlike || rows.hasDefaults)) return undefined
-	if (rows.isUnordered === true && !isCounted(subject, fields)) return undefined
-	const perStatement = Math.max(1, Math.floor(rows.maxValues / fields.length))
+	const given = rowsOf(subject, values)
+	const { length } = given.fields
+	if (length === 0 || !(given.lists !== undefined || rows.hasDefaults)) return undefined
+	if (rows.isUnordered === true && !isCounted(subject, given.fields)) return undefined
+	const perStatement = Math.max(1, Math.floor(rows.maxValues / length))
+	if (values.length <= perStatement) return [rowsStatement(subject, given, plan)]
 	const statements: Statement[] = []
 	for (let from = 0; from < values.length; from += perStatement) {
-		const some = values.slice(from, from + perStatement)
-		statements.push(rowsStatement(subject, fields, some, isAlike, plan))
+		const part = <T>(list: readonly T[]) => list.slice(from, from + perStatement)
+		const some = { fields: given.fields, records: part(values), lists: given.lists?.map(part) }
+		statements.push(rowsStatement(subject, some, plan))
 	}
 	return statements
+}
+
+/** Records to insert. */
+interface Rows {
+	/** Those that any of the records has a value for. */
+	readonly fields: readonly string[]
+	readonly records: readonly Values[]
+	/** For each field the values of all records; `undefined` if a record has none for one. */
+	readonly lists: readonly (readonly Values[string][])[] | undefined
+}
+
+function rowsOf(subject: Subject, records: readonly Values[]): Rows {
+	const [first = {}] = records
+	const alike = listsOf(subject, givenFields(subject, first), records)
+	if (alike !== undefined) return alike
+	const given = records.map((one) => givenFields(subject, one))
+	const fields = [...new Set(given.flat())]
+	if (!given.every(({ length }) => length === fields.length)) return { fields, records, lists: undefined }
+	return { fields, records, lists: fields.map((field) => records.map((one) => one[field] ?? null)) }
+}
+
+/** In one pass; `undefined` unless each record has the same fields in the same order. */
+function listsOf(
+	{ columns }: Subject,
+	fields: readonly string[],
+	records: readonly Values[],
+): Rows | undefined {
+	const lists = fields.map((): Values[string][] => [])
+	for (const record of records) {
+		const names = Object.keys(record)
+		if (names.length !== fields.length) return undefined
+		for (const [at, list] of lists.entries()) {
+			const name = names[at] ?? ''
+			const value = record[name]
+			const isAbsent = value === undefined || (value === null && columns.gone.has(name))
+			if (isAbsent || name !== fields[at]) return undefined
+			list.push(value)
+		}
+	}
+	return { fields, records, lists }
 }
 
 /** Whether the database counts the key up. */
@@ -123,32 +164,29 @@ export function givenFields({ columns }: Subject, values: Values): readonly stri
 	})
 }
 
-/**
- * Inserts several records, all of which fit into one statement.
- *
- * @param isAlike whether all have a value for each of `fields`
- */
-export function rowsStatement(
-	subject: Subject,
-	fields: readonly string[],
-	rows: readonly Values[],
-	isAlike: boolean,
-	plan: Plan,
-): Statement {
+/** Inserts several records, all of which fit into one statement. */
+function rowsStatement(subject: Subject, { fields, records, lists }: Rows, plan: Plan): Statement {
 	const { table, dialect, columns } = subject
 	const all = fields.map((field) => columnOf(columns, field))
-	const times =
-		dialect.nowFor === undefined ? [] : all.filter(({ name }) => rows.every((row) => row[name] === NOW))
-	const given = all.filter((column) => !times.includes(column))
-	const isPlain =
-		isAlike && given.length > 0 && !given.some(({ name }) => rows.some((row) => row[name] === NOW))
+	const isTime = ({ name }: Column, at: number): boolean =>
+		dialect.nowFor !== undefined &&
+		(lists?.[at]?.every((value) => value === NOW) ?? records.every((row) => row[name] === NOW))
+	const isTimes = all.map(isTime)
+	const times = all.filter((_, at) => isTimes[at])
+	const given = all.filter((_, at) => !isTimes[at])
 	const also = times.map((column) => dialect.nowFor?.(column) ?? '')
 	const names = [...given, ...times].map(({ name }) => dialect.quote(name)).join(', ')
 	const sql = new Sql(dialect)
 	sql.add(`insert into ${changedTable(dialect, table)} (${names})`)
-	if (!isPlain || dialect.rows?.write?.(sql, given, rows, also) !== true) {
+	const values = lists?.filter((_, at) => !isTimes[at])
+	if (
+		values === undefined ||
+		values.length === 0 ||
+		!values.every(hasValues) ||
+		dialect.rows?.write?.(sql, given, values, also) !== true
+	) {
 		let before = ' values ('
-		for (const row of rows) {
+		for (const row of records) {
 			sql.add(before)
 			writeRow(sql, given, row, also)
 			before = '), ('
@@ -156,6 +194,11 @@ export function rowsStatement(
 		sql.add(')')
 	}
 	return sql.add(plan.returning).statement(true)
+}
+
+/** Whether none is the time of the store. */
+function hasValues(list: readonly Values[string][]): list is readonly Value[] {
+	return !list.includes(NOW)
 }
 
 /** @param also expressions that follow the columns' values */

@@ -87,7 +87,7 @@ function rowMapper(
 	return {
 		list,
 		found: (row) => ({
-			json: record.json(row.slice(0, width)),
+			json: record.json(row),
 			version: version === undefined ? undefined : String(row[width]),
 		}),
 		id: isPlain ? (row) => String(row[first]) : (row) => idOfKey(row.slice(first), keys),

@@ -70,7 +70,7 @@ export function recordOf(
 ): RecordSql {
 	if (embedded === undefined || dialect.embedding === undefined) return dialect.record(selected, alias)
 	const expression = dialect.embedding.record(selected, alias, embedded.members)
-	return { expressions: [expression], json: ([text]) => fillMarks(text, embedded, dialect) }
+	return { expressions: [expression], json: (row) => fillMarks(row[0], embedded, dialect) }
 }
 
 /** Replaces the marks in a text of the database. @throws TypeError if it isn't a text */

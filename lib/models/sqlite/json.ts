@@ -156,8 +156,8 @@ export function recordSql(
 	const expressions = parts.map((part) =>
 		'bytes' in part ? nameOf(part.bytes.column) : objectSql(part.pairs, nameOf, writing),
 	)
-	if (isOneText(selected)) return { expressions, json: ([text]) => textOf(text) }
-	return { expressions, json: (values) => joinParts(parts, values) }
+	if (isOneText(selected)) return { expressions, json: (row) => textOf(row[0]) }
+	return { expressions, json: (row) => joinParts(parts, row) }
 }
 
 /** Whether SQLite writes the record as one JSON text, so that it can write a whole list, too. */
