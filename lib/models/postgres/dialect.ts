@@ -125,13 +125,13 @@ function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: reado
 }
 
 /**
- * Each column as one array, so that the text, and with it the prepared statement, is the same for any number of rows. The
- * rows of `unnest` are inserted, and returned, one after the other.
+ * Each column as one array, so that the text, and with it the prepared statement, is the same for any number of rows. They
+ * are inserted, and returned, one after the other.
  */
 function writeRows(
 	sql: Sql,
 	columns: readonly Column[],
-	lists: readonly (readonly Value[])[],
+	lists: readonly Value[][],
 	also: readonly string[],
 ): boolean {
 	const arrays = columns.map((column, at) => arrayOfRows(lists[at] ?? [], column))
@@ -140,7 +140,8 @@ function writeRows(
 		sql.values.push(arrays[at])
 		return arrayCast(sql.values.length, column)
 	})
-	sql.add(` select ${['*', ...also].join(', ')} from unnest(${casts.join(', ')})`)
+	// In a `from` clause, the rows would be stored before the first one is inserted.
+	sql.add(` select ${[...casts.map((array) => `unnest(${array})`), ...also].join(', ')}`)
 	return true
 }
 

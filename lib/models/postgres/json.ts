@@ -43,7 +43,7 @@ export function jsonText(column: Column, name: string): string {
 	if (sqlType.endsWith(ARRAY)) return orNull(`to_json(${arrayOf(sqlType, name)})::text`)
 	if (sqlType === 'bool') return `case when ${name} then 'true' when not ${name} then 'false' else 'null' end`
 	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
-		return orNull(column.allDigits === true ? shortest(sqlType, name) : time(sqlType, name, QUOTED))
+		return column.allDigits === true ? shortest(sqlType, name) : time(sqlType, name, QUOTED)
 	if (IS_JSON.has(sqlType) && column.asText !== true) return orNull(`${name}::text`)
 	return orNull(`to_json(${scalar(sqlType, name, column.asText === true, MILLISECONDS)})::text`)
 }
@@ -63,8 +63,7 @@ export function aggregable(column: Column, name: string): string {
 /** The same value as {@link cursorValue}, as JSON text: never NULL. */
 function cursorText(column: Column, name: string): string {
 	const { sqlType, type } = column
-	if (sqlType === 'timestamp' || sqlType === 'timestamptz')
-		return orNull(time(sqlType, name, QUOTED_MICROSECONDS))
+	if (sqlType === 'timestamp' || sqlType === 'timestamptz') return time(sqlType, name, QUOTED_MICROSECONDS)
 	const isJson = sqlType.endsWith(ARRAY) || (IS_JSON.has(sqlType) && type !== 'bigint')
 	return orNull(isJson ? `${name}::text` : `to_json(${cursorValue(column, name)})::text`)
 }
@@ -126,11 +125,14 @@ function time(sqlType: 'timestamp' | 'timestamptz', name: string, format: string
 	return timestamp(name, utc, `'0001-01-01Z'`, `'10000-01-01Z'`, format)
 }
 
-/** The range excludes null, and what RFC 3339 can't express: such times are written in PostgreSQL's own form. */
+/**
+ * The range excludes null, which is `null` in a quoted format, and what RFC 3339 can't express: such times are written in
+ * PostgreSQL's own form.
+ */
 function timestamp(name: string, utc: string, min: string, end: string, format: string): string {
 	// `to_json` has already added quotes.
 	const json = `regexp_replace(to_json(${utc})::text, '([0-9])( BC)?"$', E'\\\\1Z\\\\2"')`
-	const rest = format.startsWith('E') ? json : `trim('"' from ${json})`
+	const rest = format.startsWith('E') ? orNull(json) : `trim('"' from ${json})`
 	return `case when ${name} >= ${min} and ${name} < ${end} then to_char(${utc}, ${format}) else ${rest} end`
 }
 

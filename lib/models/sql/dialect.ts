@@ -163,17 +163,10 @@ export interface InsertedRows {
 	 */
 	readonly isUnordered?: boolean
 	/**
-	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't.
-	 *
-	 * @param lists for each column the values of all rows
-	 * @param also SQL that follows the columns' values in each row
+	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't. `lists` has the
+	 * values of all rows for each column; `also` has SQL that follows them in each row.
 	 */
-	write?(
-		sql: Sql,
-		columns: readonly Column[],
-		lists: readonly (readonly Value[])[],
-		also: readonly string[],
-	): boolean
+	write?(sql: Sql, columns: readonly Column[], lists: readonly Value[][], also: readonly string[]): boolean
 }
 
 /** What differs between databases, mostly as small functions that write SQL. */

@@ -95,7 +95,7 @@ interface Rows {
 	readonly fields: readonly string[]
 	readonly records: readonly Values[]
 	/** For each field the values of all records; `undefined` if a record has none for one. */
-	readonly lists: readonly (readonly Values[string][])[] | undefined
+	readonly lists: readonly Values[string][][] | undefined
 }
 
 function rowsOf(subject: Subject, records: readonly Values[]): Rows {
@@ -197,7 +197,7 @@ function rowsStatement(subject: Subject, { fields, records, lists }: Rows, plan:
 }
 
 /** Whether none is the time of the store. */
-function hasValues(list: readonly Values[string][]): list is readonly Value[] {
+function hasValues(list: Values[string][]): list is Value[] {
 	return !list.includes(NOW)
 }
 

@@ -176,7 +176,7 @@ if (hasPostgres) {
 			const model = await open(TABLE)
 			const values: Values[] = Array.from({ length: 100 }, (_, at) => ({ slug: `s${at}`, n: at }))
 			const alike = await sent(() => model.createMany(values, ID))
-			assert.equal(alike, ['insert into "public"."t" as b ("slug", "n") select * from '])
+			assert.equal(alike, ['insert into "public"."t" as b ("slug", "n") select unnest('])
 			const mixed = await sent(() => model.createMany([{ n: 1 }, { slug: 'x' }], ID))
 			assert.equal(mixed, ['insert into "public"."t" as b ("n", "slug") values ($1::in'])
 			const upsert = { values: { slug: 'y', n: 1 }, on: ['slug'], changes: { n: 2 }, where: undefined }
