@@ -177,6 +177,16 @@ if (hasPostgres) {
 			const values: Values[] = Array.from({ length: 100 }, (_, at) => ({ slug: `s${at}`, n: at }))
 			const alike = await sent(() => model.createMany(values, ID))
 			assert.equal(alike, ['insert into "public"."t" as b ("slug", "n") select unnest('])
+			const shuffled = [
+				{ slug: 'a', n: 1 },
+				{ n: 2, slug: 'b' },
+			]
+			const fields = ['slug', 'n']
+			const made = await model.createMany(shuffled, { fields, names: fields, version: undefined })
+			assert.equal(
+				made.map(({ json }) => json),
+				['{"slug":"a","n":1}', '{"slug":"b","n":2}'],
+			)
 			const mixed = await sent(() => model.createMany([{ n: 1 }, { slug: 'x' }], ID))
 			assert.equal(mixed, ['insert into "public"."t" as b ("n", "slug") values ($1::in'])
 			const upsert = { values: { slug: 'y', n: 1 }, on: ['slug'], changes: { n: 2 }, where: undefined }
