@@ -146,7 +146,7 @@ export function valueOfVersion(version: string, column: Column): Value | undefin
  * @throws ModelError `invalid` for a lone surrogate: UTF-8 can't encode it, so another character would be stored
  */
 export function wellFormed(text: string, { name }: Column): string {
-	if (!text.isWellFormed()) throw new ModelError('invalid', [name])
+	if (/\p{Surrogate}/u.test(text)) throw new ModelError('invalid', [name])
 	return text
 }
 
