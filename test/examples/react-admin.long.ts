@@ -182,6 +182,9 @@ describe('examples/react-admin', (test) => {
 			await page.getByRole('textbox', { name: 'Title' }).fill('Mint <script>alert(1)</script>')
 			await page.getByRole('combobox', { name: 'Author' }).fill('clary')
 			await page.getByRole('option', { name: 'Clary Wort' }).click()
+			// Both move the button when they go.
+			await page.getByText('is required', { exact: true }).waitFor({ state: 'detached' })
+			await page.getByRole('option').first().waitFor({ state: 'detached' })
 			await page.getByRole('button', { name: 'Save' }).click()
 			await shows(page, '1-10 of 41')
 			await begins(page, 'Mint <script>alert(1)</script>')
@@ -316,9 +319,13 @@ async function lookAround(page: Page, origin: string): Promise<void> {
 	assert.equal(found, [])
 }
 
-/** Waits until the pagination says so. */
+/** Waits until the pagination says so. @throws Error with what the page says instead */
 async function shows(page: Page, text: string): Promise<void> {
-	await page.getByText(text, { exact: true }).waitFor()
+	try {
+		await page.getByText(text, { exact: true }).waitFor()
+	} catch (cause) {
+		throw new Error(`not ${text}, but: ${await page.locator('body').textContent()}`, { cause })
+	}
 }
 
 /** Waits until the first record has a title. */
