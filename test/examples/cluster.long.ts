@@ -4,6 +4,7 @@ import { describe } from '../helpers/describe.ts'
 import { driversHere } from '../helpers/postgres.ts'
 import { RawClient, requestText } from '../helpers/raw.ts'
 import { redisIsHere } from '../helpers/redis.ts'
+import { inTimesOf } from '../helpers/stalls.ts'
 import { trials } from '../helpers/trials.ts'
 import { type Cluster, loadOn, untilSaid, withCluster } from './cluster-running.ts'
 
@@ -62,7 +63,8 @@ if ((await driversHere()).includes('pg') && (await redisIsHere()))
 
 		for (let round = 1; round <= trials(2); round++)
 			test(`SIGTERM: all queued connections are answered (${round})`, () =>
-				withCluster({ WORKERS: '2' }, atTheEnd))
+				// A worker accepts queued connections for two seconds at most.
+				inTimesOf(2_000, () => withCluster({ WORKERS: '2' }, atTheEnd)))
 	})
 
 async function allAnswered(
