@@ -123,8 +123,8 @@ async function restarted({ drainDelay, start: startProxy, pause }: Kind): Promis
 		await sleep(pause)
 		const seen: Seen = { created: new Set(), failures: [], answers: 0 }
 		const loading = load(proxy.url, seen, ending.signal)
-		// A connection that is opened while a process stops listening is reset; by then each lane has one that is kept.
-		while (seen.answers < 10 * LANES) await sleep(20)
+		// A connection that is opened at the moment in which a process stops listening is reset: until then nginx has opened some.
+		while (seen.answers < 10 * LANES && seen.failures.length === 0) await sleep(20)
 		for (let round = 0; round < ROUNDS; round++)
 			for (const port of ports) {
 				const running = processes.get(port)

@@ -57,7 +57,7 @@ for (const name of names)
 			return { ask, exec, log }
 		}
 
-		test('a dropped column is left out, and logged once', async () => {
+		test('a dropped column is left out, and one error says so', async () => {
 			const { ask, exec, log } = await served()
 			assert.is(await ask('GET /1'), '200 {"id":1,"title":"one","size":5,"v":1}')
 			await exec(`alter table ${TABLE} drop column size`)
