@@ -172,6 +172,11 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 		return this.incoming.headers
 	}
 
+	/** Whether this is real HTTP/2, which alone has pseudo-headers: node reports 2 for `HTTP/2.0` on a request line, too. */
+	get isHttp2(): boolean {
+		return this.incoming.httpVersionMajor === 2 && this.incoming.headers[':method'] !== undefined
+	}
+
 	get body(): Body {
 		this.#body ??= new Body(this)
 		return this.#body
@@ -194,10 +199,7 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 		return source === this.#query?.last ? this.#query.lists() : this.body.withLists(source)
 	}
 
-	/**
-	 * Requires a body that matches its Content-Digest. The 401 has the declared authenticator's challenge, else
-	 * `challenge`.
-	 */
+	/** Requires a body that matches its Content-Digest. The 401 has the authenticator's challenge, else `challenge`. */
 	requireDigest(challenge: Readonly<Record<string, string>>): void {
 		this.body.requireDigest(this.mount?.authenticator?.challenge ?? challenge)
 	}

@@ -28,13 +28,5 @@ export interface Connection extends Writable {
 
 /** Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. */
 export function cutOff(exchange: Exchange, response: Outgoing): void {
-	response.destroy(isHttp2(exchange) ? new Error('the answer was cut off') : undefined)
-}
-
-/**
- * Whether this is real HTTP/2, which alone has pseudo-headers: node also reports version 2 for `HTTP/2.0` on a request
- * line.
- */
-export function isHttp2({ incoming }: Exchange): boolean {
-	return incoming.httpVersionMajor === 2 && incoming.headers[':method'] !== undefined
+	response.destroy(exchange.isHttp2 ? new Error('the answer was cut off') : undefined)
 }

@@ -5,7 +5,7 @@ import { isStreamed, linesByName, type Reply, type StreamedBody } from '../reply
 import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
-import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
+import { cutOff, type Outgoing } from './outgoing.ts'
 import { limitStream, limitWait } from './slow-reader.ts'
 import { endLazily } from './watch-response.ts'
 
@@ -89,7 +89,7 @@ function writeHead(
 	{ status, headers }: Reply,
 	isLast: boolean,
 ): boolean {
-	if (isHttp2(exchange)) return writeHttp2Head(exchange, response, status, headers)
+	if (exchange.isHttp2) return writeHttp2Head(exchange, response, status, headers)
 	if (isLast) {
 		headers.push('Connection', 'close')
 		if (exchange.incoming.socket !== null) exchange.app.pipelines.markEnding(exchange.incoming.socket)
@@ -128,7 +128,7 @@ function endBeforeRest(
 ): void {
 	const { incoming } = exchange
 	const bytes = body ?? ''
-	if (isHttp2(exchange)) {
+	if (exchange.isHttp2) {
 		// This ends our half of the stream. node resets the other half, unless a method has begun to read it.
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())

@@ -5,7 +5,7 @@
 import type { Readable } from 'node:stream'
 import type { Bytes } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
-import { cutOff, isHttp2, type Outgoing } from './outgoing.ts'
+import { cutOff, type Outgoing } from './outgoing.ts'
 
 /** Limits an answer that has been written, but not read at once. */
 export function limitWait(exchange: Exchange, response: Outgoing, body: string | Uint8Array | null): void {
@@ -52,7 +52,7 @@ function unsentCounter(
 	response: Outgoing,
 ): ((body: Bytes | undefined) => void) | undefined {
 	const { app, incoming } = exchange
-	const channel = isHttp2(exchange) ? response.stream : incoming.socket
+	const channel = exchange.isHttp2 ? response.stream : incoming.socket
 	if (channel === undefined || channel === null) return undefined
 	return app.unsent.counter(channel, {
 		ip: () => exchange.ip(),
@@ -69,7 +69,7 @@ function unsentCounter(
  */
 function cutOffConnection(exchange: Exchange, response: Outgoing): void {
 	const { socket } = exchange.incoming
-	if (isHttp2(exchange) || socket === null) {
+	if (exchange.isHttp2 || socket === null) {
 		cutOff(exchange, response)
 		return
 	}
