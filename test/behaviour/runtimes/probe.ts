@@ -8,9 +8,13 @@ import * as mysql from '../../../lib/models/mysql/model.ts'
 import * as postgres from '../../../lib/models/postgres/model.ts'
 import * as sql from '../../../lib/models/sql/index.ts'
 import * as sqlite from '../../../lib/models/sqlite/model.ts'
+import * as reactAdmin from '../../../lib/providers/react-admin.ts'
+import * as refine from '../../../lib/providers/refine.ts'
 import * as testing from '../../../lib/testing/index.ts'
 
-const SUBPATHS = { verbena, client, crudClient, model, mysql, postgres, redis, sql, sqlite, testing }
+const SUBPATHS = {
+	...{ verbena, client, crudClient, model, mysql, postgres, reactAdmin, redis, refine, sql, sqlite, testing },
+}
 
 /** The table of the database, which has the text `text`, and no other field that must be given. */
 export interface Place {
