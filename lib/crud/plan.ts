@@ -113,13 +113,14 @@ export interface RelationLink extends Link {
  * @throws RangeError for a number out of range
  */
 export function crudPlan(
-	owner: string,
+	className: string,
 	model: Model,
 	options: CrudOptions,
 	resolve: (plan: CrudPlan, declared: Readonly<Record<string, ReadRelation>>) => Relations,
 	sessionBy?: object,
 ): CrudPlan {
-	checkModel(owner, model)
+	checkModel(className, model)
+	const owner = className === 'CrudHandler' ? `CrudHandler of ${model.name}` : className
 	checkVisible(owner, model, options)
 	const given = optionsOf(owner, options, READERS)
 	const { limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect } =

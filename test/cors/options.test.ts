@@ -97,8 +97,14 @@ describe('cors/options', (test) => {
 	}
 
 	test('an out-of-range time is a RangeError, anything else a TypeError', () => {
-		assert.throws(() => createServer({}, { cors: { origins: [APP], maxAgeSeconds: -1 } }), RangeError)
-		assert.throws(() => createServer({}, { cors: { origins: [] } }), TypeError)
+		assert.throws(
+			() => createServer({}, { cors: { origins: [APP], maxAgeSeconds: -1 } }),
+			(error: unknown) => error instanceof RangeError,
+		)
+		assert.throws(
+			() => createServer({}, { cors: { origins: [] } }),
+			(error: unknown) => error instanceof TypeError,
+		)
 	})
 
 	test('its type rejects missing and wrong properties', () => {

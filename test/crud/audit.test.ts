@@ -31,24 +31,36 @@ const refusal = (audit: unknown, model = plant()) =>
 
 describe('crud/audit', (test) => {
 	const wrong: [unknown, string][] = [
-		['change', 'CrudHandler: audit must have the methods list, read, create; it lacks list, read, create'],
-		[{ to: change(), field: ['name'] }, 'CrudHandler: audit has no option field: did you mean fields?'],
+		[
+			'change',
+			'CrudHandler of plant: audit must have the methods list, read, create; it lacks list, read, create',
+		],
+		[
+			{ to: change(), field: ['name'] },
+			'CrudHandler of plant: audit has no option field: did you mean fields?',
+		],
 		[
 			{ to: change(), fields: ['nam'] },
-			'CrudHandler: audit.fields: there is no field nam: did you mean name?',
+			'CrudHandler of plant: audit.fields: there is no field nam: did you mean name?',
 		],
 		[
 			change({ who: undefined }),
-			'CrudHandler: audit: change needs the fields who, at, operation, record, before, after, resource: who is missing',
+			'CrudHandler of plant: audit: change needs the fields who, at, operation, record, before, after, resource: who is missing',
 		],
-		[change({ before: 'json' }), 'CrudHandler: audit: change.before must be nullable'],
-		[change({ at: 'text' }), 'CrudHandler: audit: change.at is of type text: it must be timestamp'],
-		[change({ record: 'integer' }), 'CrudHandler: audit: change.record is of type integer: it must be text'],
-		[change({ note: 'text' }), 'CrudHandler: audit: change.note needs a value, and an audit has none for it'],
-		[change({}, { readOnly: true }), 'CrudHandler: audit: change can only be read'],
+		[change({ before: 'json' }), 'CrudHandler of plant: audit: change.before must be nullable'],
+		[change({ at: 'text' }), 'CrudHandler of plant: audit: change.at is of type text: it must be timestamp'],
+		[
+			change({ record: 'integer' }),
+			'CrudHandler of plant: audit: change.record is of type integer: it must be text',
+		],
+		[
+			change({ note: 'text' }),
+			'CrudHandler of plant: audit: change.note needs a value, and an audit has none for it',
+		],
+		[change({}, { readOnly: true }), 'CrudHandler of plant: audit: change can only be read'],
 		[
 			new Passing(change()),
-			'CrudHandler: audit: plant and change must be in one database, with the same pool',
+			'CrudHandler of plant: audit: plant and change must be in one database, with the same pool',
 		],
 	]
 	for (const [audit, message] of wrong) test(message, () => assert.is(refusal(audit), message))

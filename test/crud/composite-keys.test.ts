@@ -1,7 +1,7 @@
 /** Keys of several fields, and of none, as clients see them: ids in URLs, Location, cursors, bodies and scopes. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, type CrudValues, MemoryModel, RestError } from '../../lib/index.ts'
-import { asking } from '../helpers/asking.ts'
+import { asking, messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 
 const OPTIONS: CrudOptions = {
@@ -176,9 +176,9 @@ describe('crud: a key of several fields', (test) => {
 		const { said } = asking({ tags: new Mine(tagModel(), { ...options, visible: ['tag', 'note'] }) })
 		assert.match(await said('PATCH /tags', { body: [{ tag: 'tree' }] }), /^403 /)
 		assert.match(await said('DELETE /tags?tag=tree'), /^403 /)
-		assert.throws(
-			() => new CrudHandler(tagModel(), { ...options, visible: ['tag'] }),
-			'CrudHandler: allow has updateMany, but visible lacks article, of the key',
+		assert.match(
+			messageOf(() => new CrudHandler(tagModel(), { ...options, visible: ['tag'] })),
+			'CrudHandler of article_tag: allow has updateMany, but visible lacks article, of the key',
 		)
 	})
 
@@ -328,9 +328,9 @@ describe('crud: records without a key', (test) => {
 	test('have no other operation', async () => {
 		const { said } = asking({ log: new CrudHandler(log(), { visible: 'all' }) })
 		assert.match(await said('/log/1'), /^404 /)
-		assert.throws(
-			() => new CrudHandler(log(), { visible: 'all', allow: ['list', 'read'] }),
-			"CrudHandler: allow: log has no key, so its records can only be listed, and read can't be allowed: open it with { key: […] }",
+		assert.match(
+			messageOf(() => new CrudHandler(log(), { visible: 'all', allow: ['list', 'read'] })),
+			"CrudHandler of log: allow: log has no key, so its records can only be listed, and read can't be allowed: open it with { key: […] }",
 		)
 	})
 })

@@ -69,7 +69,7 @@ describe('crud/stamps', (test) => {
 			try {
 				new CrudHandler(noteModel(), { ...OPTIONS, ...options })
 			} catch (error) {
-				assert.is(error instanceof TypeError && error.message, `CrudHandler: ${message}`)
+				assert.is(error instanceof TypeError && error.message, `CrudHandler of note: ${message}`)
 				return
 			}
 			assert.unreachable('nothing was thrown')

@@ -244,20 +244,26 @@ describe('crud/totals', (test) => {
 		const cases: readonly (readonly [CrudOptions['totals'], string])[] = [
 			[
 				undefined,
-				"CrudHandler: allow has totals, but there is no option totals: { by: ['status'], of: ['amount'] }",
+				"CrudHandler of purchase: allow has totals, but there is no option totals: { by: ['status'], of: ['amount'] }",
 			],
 			[
 				{ by: ['statos'] },
-				'CrudHandler: totals.by: statos is not one of the visible fields: did you mean status?',
+				'CrudHandler of purchase: totals.by: statos is not one of the visible fields: did you mean status?',
 			],
-			[{ by: ['hidden'] }, 'CrudHandler: totals.by: hidden is not one of the visible fields'],
-			[{ of: ['hidden'] }, 'CrudHandler: totals.of: hidden is not one of the visible fields'],
-			[{ by: ['extra'] }, "CrudHandler: totals.by: extra is of type json, whose values can't be grouped"],
+			[{ by: ['hidden'] }, 'CrudHandler of purchase: totals.by: hidden is not one of the visible fields'],
+			[{ of: ['hidden'] }, 'CrudHandler of purchase: totals.of: hidden is not one of the visible fields'],
+			[
+				{ by: ['extra'] },
+				"CrudHandler of purchase: totals.by: extra is of type json, whose values can't be grouped",
+			],
 			[
 				{ of: ['fine'] },
-				'CrudHandler: totals.of: fine is of type boolean, which has neither a sum nor a minimum',
+				'CrudHandler of purchase: totals.of: fine is of type boolean, which has neither a sum nor a minimum',
 			],
-			[{ by: ['author.name'] }, 'CrudHandler: totals.by: author.name is not one of the visible fields'],
+			[
+				{ by: ['author.name'] },
+				'CrudHandler of purchase: totals.by: author.name is not one of the visible fields',
+			],
 		]
 		for (const [totals, expected] of cases) {
 			const { totals: _, ...others } = OPTIONS
@@ -496,7 +502,7 @@ describe('crud/totals', (test) => {
 		}
 		mount('author.name')
 		const words =
-			/totals.by: author.(?:team|secret): CrudHandler has no such field that is visible and filterable/
+			/totals.by: author.(?:team|secret): CrudHandler of author has no such field that is visible and filterable/
 		assert.throws(() => mount('author.team'), words)
 		assert.throws(() => mount('author.secret'), words)
 		const many = new CrudHandler(author, {

@@ -2,6 +2,7 @@
  * A suite fails when one of its hooks does: uvu alone skips its tests, and reports success. An unhandled rejection fails
  * one test: by itself it would end the process, and with it all other tests.
  */
+import { readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { bundled } from './bundled.ts'
 import { describe } from './describe.ts'
@@ -32,4 +33,16 @@ describe('describe', (test) => {
 			assert.match(output, said)
 		})
 	}
+})
+
+describe('assert.throws', (test) => {
+	test('is given a pattern or a function: uvu takes a text for what to say, and calls a class, which refuses nothing', () => {
+		const asserted =
+			/assert\.throws\((?:.*, (?:['"`].*['"`]|\w*Error)\)$|\n\t+\(\) => .*,\n\t+(?:['"`].*|\w*Error),?$)/m
+		const files = readdirSync(`${ROOT}/test`, { recursive: true, encoding: 'utf8' })
+		const found = files.filter(
+			(file) => file.endsWith('.ts') && asserted.test(readFileSync(`${ROOT}/test/${file}`, 'utf8')),
+		)
+		assert.equal(found, [])
+	})
 })

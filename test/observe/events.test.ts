@@ -11,6 +11,7 @@ import {
 	type ServedRequest,
 	type Server,
 } from '../../lib/index.ts'
+import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening, until } from '../helpers/listening.ts'
 
@@ -216,8 +217,14 @@ describe('events of a server', (test) => {
 		const server = createServer({})
 		// Whatever the types say: most users write JavaScript.
 		const on = server.on.bind(server) as (event: string, listener: unknown) => unknown
-		assert.throws(() => on('close', () => {}), 'a server has no event "close": there are request, error')
-		assert.throws(() => on('request', undefined), 'a listener must be a function, got undefined')
+		assert.match(
+			messageOf(() => on('close', () => {})),
+			'a server has no event "close": there are request, error',
+		)
+		assert.match(
+			messageOf(() => on('request', undefined)),
+			'a listener must be a function, got undefined',
+		)
 	})
 
 	test('types: the payload depends on the event', () => {

@@ -233,10 +233,10 @@ describe('nested creates in the description', (test) => {
 describe('nested creates at the mount', (test) => {
 	const fields = { id: 'integer', name: 'text', other: { type: 'integer', nullable: true } } as const
 	const make = (relation: (to: CrudHandler) => CrudRelation, allow: CrudOptions['allow'] = ['create']) => {
-		const model = () => new MemoryModel('thing', { key: 'id', fields })
+		const model = (name: string) => new MemoryModel(name, { key: 'id', fields })
 		const options: CrudOptions = { visible: 'all', updatable: ['name', 'other'], allow: ['create'] }
-		const to = new CrudHandler(model(), options)
-		const handler = new CrudHandler(model(), {
+		const to = new CrudHandler(model('other'), options)
+		const handler = new CrudHandler(model('thing'), {
 			...options,
 			allow: allow ?? [],
 			relations: { others: relation(to) },
@@ -247,11 +247,11 @@ describe('nested creates at the mount', (test) => {
 	test('is refused where it cannot work', () => {
 		assert.is(
 			make((to) => ({ to, by: 'other', many: false, writable: ['create'] })),
-			'CrudHandler: relations.others: writable: create is for relations to many records with the foreign key in them',
+			'CrudHandler of thing: relations.others: writable: create is for relations to many records with the foreign key in them',
 		)
 		assert.is(
 			make((to) => ({ to, by: 'other', many: true, writable: ['create'] }), ['list', 'read']),
-			'CrudHandler: relations.others: writable: create needs create in allow of both CrudHandler and CrudHandler',
+			'CrudHandler of thing: relations.others: writable: create needs create in allow of both CrudHandler of thing and CrudHandler of other',
 		)
 	})
 })

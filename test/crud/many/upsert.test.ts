@@ -9,7 +9,7 @@ import {
 	type Model,
 	transaction,
 } from '../../../lib/index.ts'
-import { asking } from '../../helpers/asking.ts'
+import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store, storesHere, THINGS } from '../over/stores.ts'
 
@@ -343,8 +343,8 @@ for (const name of await storesHere()) {
 					return super.create(values)
 				}
 			}
-			assert.throws(
-				() => new Around(model, OPTIONS),
+			assert.match(
+				messageOf(() => new Around(model, OPTIONS)),
 				'upsert would get around create(): override upsert(), too',
 			)
 		})
@@ -515,6 +515,9 @@ describe('the option upsertOn', (test) => {
 		const bare = new Proxy(store.model, {
 			get: (target, key) => (key === 'upsert' ? undefined : Reflect.get(target, key)),
 		})
-		assert.throws(() => new CrudHandler(bare, OPTIONS), 'knows no unique fields to upsert on')
+		assert.match(
+			messageOf(() => new CrudHandler(bare, OPTIONS)),
+			'knows no unique fields to upsert on',
+		)
 	})
 })

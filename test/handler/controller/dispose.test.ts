@@ -201,7 +201,10 @@ describe('controller: dispose of one instance', (test) => {
 	test('mounted by a server whose creation failed: called when the next one is closed', async () => {
 		const log: string[] = []
 		const handler = new Opened('a', log)
-		assert.throws(() => createServer({ a: handler, 'a/': handler }, silent()), TypeError)
+		assert.throws(
+			() => createServer({ a: handler, 'a/': handler }, silent()),
+			(error: unknown) => error instanceof TypeError,
+		)
 		await createServer({ a: handler }, silent()).close()
 		assert.equal(log, ['a init', 'a begins', 'a ends'])
 	})

@@ -76,7 +76,10 @@ describe('mount/deprecated', (test) => {
 
 	test('a sunset before the deprecation is refused (RFC 9745 §4)', () => {
 		const declared = { since: '2026-02-01', sunset: new Date('2026-01-31T23:59:59Z') }
-		assert.throws(() => linesOf(declared), RangeError)
+		assert.throws(
+			() => linesOf(declared),
+			(error: unknown) => error instanceof RangeError,
+		)
 		assert.is(
 			messageOf(() => linesOf(declared)),
 			'V1.deprecated.sunset must not be before since: 2026-01-31T23:59:59.000Z is before 2026-02-01',

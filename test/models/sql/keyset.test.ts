@@ -95,7 +95,10 @@ describe('writeAfter', (test) => {
 			() => after(dialect, orderOf('a'), [1]),
 			(error: unknown) => error instanceof TypeError && error.message === one,
 		)
-		assert.throws(() => after(dialect, [], []), TypeError)
+		assert.throws(
+			() => after(dialect, [], []),
+			(error: unknown) => error instanceof TypeError,
+		)
 	})
 
 	test.after(() => void database.close())

@@ -6,6 +6,7 @@ import {
 	type CompressionOptions,
 	compressionOption,
 } from '../../../lib/reply/compression/negotiate.ts'
+import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
 const HAS_ZSTD = CODINGS.has('zstd')
@@ -114,8 +115,8 @@ describe('compression: the option', (test) => {
 		const option: CompressionOptions = { encodings: ['zstd'] }
 		if (HAS_ZSTD) assert.is(compressionOption('compression', option)?.choose('gzip, zstd')?.name, 'zstd')
 		else
-			assert.throws(
-				() => compressionOption('compression', option),
+			assert.match(
+				messageOf(() => compressionOption('compression', option)),
 				"compression.encodings[0] is 'zstd', which Node has from",
 			)
 	})
