@@ -32,12 +32,12 @@ import {
 	modelOf,
 	readCompleted,
 	recordRelated,
+	resolveScope,
 	segmentOf,
 	translateModelErrors,
 	withNeeded,
 } from './reads.ts'
 import { complete, type Related } from './relations/related.ts'
-import { resolveScope } from './resolve-scope.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import { givenChanges } from './value-from-json.ts'

@@ -21,13 +21,37 @@ import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/parse-include.ts'
 import { complete, isRelated, type Related, related } from './relations/related.ts'
 import { fromReplica } from './replicas.ts'
-import { ownScope, resolveScope } from './resolve-scope.ts'
-import { EVERYTHING, type Scope } from './scope.ts'
+import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
 import { sessionOf } from './session.ts'
-import { type CrudView, FACTS, STATE } from './view.ts'
+import { type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 
 /** Values that a program passes, by their names for clients. */
 export type GivenValues = Readonly<Record<string, unknown>>
+
+/**
+ * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
+ * overridden `update()` reads first.
+ *
+ * @param isDeleted whether it is of the deleted records
+ */
+export function resolveScope(
+	view: CrudView,
+	operation: CrudOperation,
+	isDeleted = false,
+): Scope | Promise<Scope> {
+	const { isScoped, living, plan } = view[FACTS]
+	const all = isDeleted ? scopeOfDeleted(plan, true) : living
+	const within = view[WITHIN]
+	const limits = within === undefined ? all : both(all, within)
+	return isScoped ? ownScope(view, operation, isDeleted).then((own) => both(own, limits)) : limits
+}
+
+/** Only what `scope()` returns. */
+export async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
+	const own = readScope(view[FACTS].plan, await view.scope(operation))
+	// A record that was public must not stay so: once it is deleted, it is read by those who may restore it.
+	return isDeleted && operation !== 'restore' ? both(own, await ownScope(view, 'restore')) : own
+}
 
 /** The model that an operation uses: that of the handler, or within its session. */
 export function modelOf(view: CrudView): Model | Promise<Model> {
