@@ -8,12 +8,13 @@ import type { MountFacts } from '../exchange/exchange.ts'
 import { RestHandler } from '../handler/handler.ts'
 import type { Guards } from '../handler/mount/declarations.ts'
 import { ERROR_BODY, OWN_ACTIONS, OWN_ANSWERS, type OwnAction } from '../handler/mount/methods.ts'
-import { exchangeOf } from '../handler/view.ts'
+import { exchangeOf, findExchange } from '../handler/view.ts'
 import type { Condition, Model } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
 import type { RawJson } from '../wire/raw-json.ts'
 import { type CrudPage, type CrudRecord, ownAnswer } from './answers.ts'
 import { requestedList } from './asked.ts'
+import { begun } from './begun.ts'
 import { changeRecord, createRecord, removeRecord, restoreRecord } from './changes.ts'
 import { dialectError } from './dialect.ts'
 import { crudFacts } from './facts.ts'
@@ -96,14 +97,14 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
 	list<Answer = Promise<CrudPage>>(query?: Partial<CrudQuery>): NoInfer<Answer>
 	list(query?: Partial<CrudQuery>): unknown {
-		return listRecords(this, completeQuery(this[FACTS].defaultQuery, query))
+		return operation(this, 'list', listRecords(this, completeQuery(this[FACTS].defaultQuery, query)))
 	}
 
 	/** Returns one record. @throws RestError `not_found` if it doesn't exist, or isn't within the scope */
 	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	read(id: CrudId): unknown {
-		return readRecord(this, id)
+		return operation(this, 'read', readRecord(this, id))
 	}
 
 	/**
@@ -114,7 +115,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
 	create<Answer = Promise<CrudRecord>>(values: CrudValues): NoInfer<Answer>
 	create(values: CrudValues): unknown {
-		return createRecord(this, values)
+		return operation(this, 'create', createRecord(this, values))
 	}
 
 	/**
@@ -124,7 +125,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
 	createMany<Answer = Promise<readonly CrudRecord[]>>(values: readonly CrudValues[]): NoInfer<Answer>
 	createMany(values: readonly CrudValues[]): unknown {
-		return createManyRecords(this, values)
+		return operation(this, 'createMany', createManyRecords(this, values))
 	}
 
 	/**
@@ -134,7 +135,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
 	updateMany(records: readonly CrudValues[]): unknown {
-		return updateManyRecords(this, records)
+		return operation(this, 'updateMany', updateManyRecords(this, records))
 	}
 
 	/**
@@ -145,28 +146,28 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	update(id: CrudId, values: CrudValues): unknown {
-		return changeRecord(this, 'update', id, values)
+		return operation(this, 'update', changeRecord(this, 'update', id, values))
 	}
 
 	/** Replaces a record's updatable fields with `values`. @throws RestError as `update` */
 	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	replace(id: CrudId, values: CrudValues): unknown {
-		return changeRecord(this, 'replace', id, values)
+		return operation(this, 'replace', changeRecord(this, 'replace', id, values))
 	}
 
 	/** Deletes a record, and returns it as it was; with `softDelete`, marks it as deleted. @throws RestError as `update` */
 	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	remove(id: CrudId): unknown {
-		return removeRecord(this, id)
+		return operation(this, 'remove', removeRecord(this, id))
 	}
 
 	/** Restores a record that `remove` has marked as deleted: see the option `softDelete`. @throws RestError as `update` */
 	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	restore(id: CrudId): unknown {
-		return restoreRecord(this, id)
+		return operation(this, 'restore', restoreRecord(this, id))
 	}
 
 	/**
@@ -181,7 +182,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	totals<Answer = Promise<RawJson>>(query: Partial<TotalsRequest>): NoInfer<Answer>
 	totals<Answer = Promise<RawJson>>(query: Partial<TotalsRequest>): NoInfer<Answer>
 	totals(query: Partial<TotalsRequest>): unknown {
-		return totalRecords(this, completeTotals(query))
+		return operation(this, 'totals', totalRecords(this, completeTotals(query)))
 	}
 
 	/**
@@ -191,7 +192,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
 	removeMany<Answer = Promise<readonly string[]>>(where: Condition): NoInfer<Answer>
 	removeMany(where: Condition): unknown {
-		return removeManyRecords(this, where)
+		return operation(this, 'removeMany', removeManyRecords(this, where))
 	}
 
 	/** Creates records, or changes those with the same values in the unique fields `on`. @throws RestError as `createMany` */
@@ -204,7 +205,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 		on: readonly string[],
 	): NoInfer<Answer>
 	upsert(records: readonly CrudValues[], on: readonly string[]): unknown {
-		return upsertRecords(this, records, on)
+		return operation(this, 'upsert', upsertRecords(this, records, on))
 	}
 
 	/**
@@ -329,6 +330,11 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 			...relationActions(facts, guards.validator),
 		])
 	}
+}
+
+/** An operation that a program has begun; in a request, one that `begun` watches. */
+function operation<T>(handler: CrudHandler, name: CrudOperation, promise: Promise<T>): Promise<T> {
+	return begun(findExchange(handler), `${handler[FACTS].plan.owner}.${name}()`, promise)
 }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.

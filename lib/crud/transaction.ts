@@ -9,6 +9,7 @@ import type { RestHandler } from '../handler/handler.ts'
 import { findExchange } from '../handler/view.ts'
 import type { Model, Within } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
+import { begun } from './begun.ts'
 import { databaseError } from './database-errors.ts'
 import { relatedAccess } from './relations/access.ts'
 import { noteWriter } from './replicas.ts'
@@ -54,7 +55,7 @@ const MAX_DEPTH = 16
  * @throws what `work` throws; TypeError for what can't be in one transaction; RestError `unavailable` if it can't begin, or
  * the request is over; `outcome_unknown` if the connection is lost during the commit. Without a request, ModelErrors
  */
-export async function transaction<
+export function transaction<
 	const Of extends readonly [Transacting, ...Transacting[]],
 	T,
 	Connection = unknown,
@@ -62,6 +63,16 @@ export async function transaction<
 	of: Of,
 	work: (of: Of, connection: Connection) => T | Promise<T>,
 	options: TransactionOptions = {},
+): Promise<T> {
+	const views: unknown[] = [options.request, ...[of].flat()]
+	const exchange = views.map((one) => (one instanceof Object ? findExchange(one) : undefined)).find(Boolean)
+	return begun(exchange, 'transaction()', transact(of, work, options))
+}
+
+async function transact<Of extends readonly [Transacting, ...Transacting[]], T, Connection>(
+	of: Of,
+	work: (of: Of, connection: Connection) => T | Promise<T>,
+	options: TransactionOptions,
 ): Promise<T> {
 	const outer = outerOf(of)
 	const members = membersOf(of, outer)
@@ -164,7 +175,7 @@ function memberOf(given: unknown, at: number): Member {
 	if (typeof given === 'object' && given !== null) {
 		if (isHandler(given)) {
 			const { model } = given
-			return { model, handler: given, name: `${given[FACTS].plan.owner} of ${model.name}` }
+			return { model, handler: given, name: given[FACTS].plan.owner }
 		}
 		if ('transaction' in given && 'fields' in given && 'key' in given) {
 			const model = given as Model // by its members

@@ -635,7 +635,7 @@ if (here.includes('pg'))
 		test('handlers of different sessions, or without one, are not in one transaction', async () => {
 			for (const [Other, name] of [
 				[Tenant, 'Tenant'],
-				[CrudHandler, 'CrudHandler'],
+				[CrudHandler, 'CrudHandler of profiles'],
 			] as const) {
 				const profile = new Other(model('profiles'), { visible: 'all' })
 				class Both extends Guarded {
