@@ -26,7 +26,10 @@ export function crudFacts(
 	isOverridden: (name: Overridable) => boolean,
 ): CrudFacts {
 	const sessionBy = isOverridden('session') ? handler : undefined
-	const plan = crudPlan(owner, model, options, resolvedRelations, sessionBy)
+	const plan = crudPlan(owner, model, options, resolvedRelations, {
+		sessionBy,
+		makesKeys: isOverridden('create'),
+	})
 	if (sessionBy !== undefined) checkSession(plan.owner, model)
 	const overridden = new Set<CrudOperation>(METHODS.filter(isOverridden))
 	const isScoped = isOverridden('scope')

@@ -107,6 +107,14 @@ export interface RelationLink extends Link {
 	readonly relation: Relation
 }
 
+/** What a subclass overrides, as far as a plan depends on it. */
+interface Overridden {
+	/** The handler, if it overrides `session()`. */
+	readonly sessionBy?: object | undefined
+	/** Whether it overrides `create()`, which may make the key. @default false */
+	readonly makesKeys?: boolean
+}
+
 /**
  * @throws TypeError without `visible`, for an unknown option or field, and for fields that an option can't be applied
  *   to
@@ -117,7 +125,7 @@ export function crudPlan(
 	model: Model,
 	options: CrudOptions,
 	resolve: (plan: CrudPlan, declared: Readonly<Record<string, ReadRelation>>) => Relations,
-	sessionBy?: object,
+	{ sessionBy, makesKeys = false }: Overridden = {},
 ): CrudPlan {
 	checkModel(className, model)
 	const owner = className === 'CrudHandler' ? `CrudHandler of ${model.name}` : className
@@ -204,13 +212,7 @@ export function crudPlan(
 		...{ maxImport, maxTransfers },
 		isKeyVisible: keys.length > 0 && keys.every(({ name }) => visible.has(name)),
 		filterable: given.filterable === undefined ? visible : visibleOnly('filterable', given.filterable),
-		// Without a default, clients must give the key, so it is always creatable.
-		creatable: new Map([
-			...keys
-				.filter(({ field }) => !field.hasDefault && !field.generated)
-				.map((key) => [key.name, key] as const),
-			...creatable,
-		]),
+		creatable: new Map([...givenKeys(keys, makesKeys), ...creatable]),
 		allow,
 		ignoreQuery: new Set(given.ignoreQuery),
 		selections: new Selections([...visible.values()], version),
@@ -238,6 +240,13 @@ export function refuseImpossibleCreate(plan: CrudPlan): void {
 	throw new TypeError(
 		`${owner}: allow has create, but no ${model.name} could be made without ${[...missing.keys()].join(', ')}: make it creatable, or set it in scope() or create()`,
 	)
+}
+
+/** Without a default, clients must give the key, so it is always creatable; they may leave it out if `create()` may make it. */
+function givenKeys(keys: readonly CrudField[], makesKeys: boolean): [string, CrudField][] {
+	return keys
+		.filter(({ field }) => !field.hasDefault && !field.generated)
+		.map((key) => [key.name, makesKeys ? { ...key, field: { ...key.field, hasDefault: true } } : key])
 }
 
 function checkModel(owner: string, model: unknown): void {

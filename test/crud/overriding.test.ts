@@ -181,6 +181,45 @@ describe('crud: the values of an override', (test) => {
 		assert.equal(Object.keys(created).sort(), Object.keys(given).sort())
 		assert.equal([replaced.isOn, replaced.note], [DEFAULT, null])
 	})
+
+	test('may have the key, which clients then needn’t give', async () => {
+		const fields = { shop: 'integer', number: 'integer', text: 'text' } as const
+		const model = new MemoryModel('ticket', { key: ['shop', 'number'], fields })
+		class Tickets extends CrudHandler {
+			override async create(values: CrudValues) {
+				const { meta } = await this.list({ limit: 0 })
+				return super.create({ number: 1 + Number(meta.total), ...values })
+			}
+		}
+		class Silent extends CrudHandler {
+			override create(values: CrudValues) {
+				return super.create(values)
+			}
+		}
+		const options = {
+			...{ visible: 'all', updatable: ['text'] },
+			allow: ['list', 'create', 'createMany', 'import'],
+		} as const
+		const { said, server } = asking(
+			{ tickets: new Tickets(model, options), silent: new Silent(model, options) },
+			{ openapi: { title: 'Tickets', version: '1' } },
+		)
+		const made = (number: number) => `{"shop":7,"number":${number},"text":"a"}`
+		const body = { shop: 7, text: 'a' }
+		assert.is(await said('POST /tickets', { body }), `201 {"success":true,"data":${made(1)}}`)
+		assert.is(
+			await said('POST /tickets', { body: [body, { ...body, number: 5 }] }),
+			`201 {"success":true,"data":[${made(2)},${made(5)}]}`,
+		)
+		const headers = { 'content-type': 'application/x-ndjson' }
+		assert.match(await said('POST /tickets/import', { body: JSON.stringify(body), headers }), /^20\d /)
+		// Where nobody gives it, as where any other value is missing.
+		assert.match(await said('POST /silent', { body }), /^422 .*"field":"number"/)
+		const { json } = await server.inject({ url: '/openapi.json' })
+		const { schemas } = (json() as { components: { schemas: Record<string, { required?: string[] }> } })
+			.components
+		assert.equal(schemas.TicketCreate?.required, ['text'])
+	})
 })
 
 describe('crud: pages returned by other methods', (test) => {
