@@ -324,17 +324,23 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 					`${facts.plan.owner}.customRoutes[${JSON.stringify(route)}] leads to ${target}, which isn't in allow`,
 				)
 		}
-		return notingWriters(facts.plan, [
+		const actions = [
 			...crudActions(facts, guards.validator),
 			...totalsActions(facts),
 			...relationActions(facts, guards.validator),
-		])
+		].map((action) => ({ ...action, isDecided: isDecided(facts, action.name) }))
+		return notingWriters(facts.plan, actions)
 	}
 }
 
 /** An operation that a program has begun; in a request, one that `begun` watches. */
 function operation<T>(handler: CrudHandler, name: CrudOperation, promise: Promise<T>): Promise<T> {
 	return begun(findExchange(handler), `${handler[FACTS].plan.owner}.${name}()`, promise)
+}
+
+/** Whether `scope()`, `session()` or an override decides on what the operation works. */
+function isDecided({ isScoped, plan, overridden }: CrudFacts, name: string): boolean {
+	return isScoped || plan.sessionBy !== undefined || overridden.has(name as CrudOperation)
 }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.

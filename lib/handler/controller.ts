@@ -12,7 +12,7 @@ import type { ServerHooks } from './mount/compile-hooks.ts'
 import type { Guards } from './mount/declarations.ts'
 import { deprecationOf } from './mount/deprecated.ts'
 import { ERROR_BODY } from './mount/methods.ts'
-import { droppedStar, type NearMiss, nearMissText } from './mount/warnings.ts'
+import { droppedStar, type NearMiss, nearMissText, openText } from './mount/warnings.ts'
 import { becomeView, onePerRequest, viewConstructor } from './view.ts'
 
 const INIT: unique symbol = Symbol('verbena.init')
@@ -71,7 +71,7 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so its init() could not set it up: mount it before freezing it`,
 			)
 		}
-		const { name, label, table, routes, guards, idempotencyKeys, hooks, nearMisses, endpoints } =
+		const { name, label, table, routes, guards, idempotencyKeys, hooks, nearMisses, openActions, endpoints } =
 			compileHandler(instance, this.#options, segments)
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
@@ -116,6 +116,8 @@ export class Controller implements HandlerController {
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
 		for (const observer of observers) observer.mounted(instance)
 		this.#warn(instance, name, nearMisses)
+		if (openActions.length > 0 && !instance.suppressOutput)
+			this.#app.logger.warn({ handler: name }, openText(label, openActions))
 		if (factory === undefined) this.#initialize(mount, instance)
 		// Frozen, so that `becomeView` can tell when the factory returns the same instance again.
 		else Object.freeze(instance)

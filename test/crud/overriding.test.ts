@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { splitNeeded } from '../../lib/crud/json-text.ts'
 import {
 	CrudHandler,
+	type CrudOptions,
 	type CrudPage,
 	type CrudQuery,
 	type CrudRecord,
@@ -196,10 +197,10 @@ describe('crud: the values of an override', (test) => {
 				return super.create(values)
 			}
 		}
-		const options = {
+		const options: CrudOptions = {
 			...{ visible: 'all', updatable: ['text'] },
 			allow: ['list', 'create', 'createMany', 'import'],
-		} as const
+		}
 		const { said, server } = asking(
 			{ tickets: new Tickets(model, options), silent: new Silent(model, options) },
 			{ openapi: { title: 'Tickets', version: '1' } },

@@ -33,7 +33,7 @@ import {
 	spellingsOf,
 } from './methods.ts'
 import { maxParamsOf, paramNamesOf } from './params.ts'
-import { type NearMiss, nearMissesOf, noRoute } from './warnings.ts'
+import { type NearMiss, nearMissesOf, noRoute, openActions } from './warnings.ts'
 
 /** The parameters of built-in actions. */
 const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false }]
@@ -49,6 +49,8 @@ interface CompiledHandler {
 	readonly hooks: Hooks | undefined
 	/** Methods that look like routes but aren't. */
 	readonly nearMisses: readonly NearMiss[]
+	/** Built-in actions that change something and are open to anyone, although there is an authenticator. */
+	readonly openActions: readonly string[]
 	/** Built-in actions, then methods, then custom routes; computed once. */
 	readonly endpoints: () => readonly MountedEndpoint[]
 }
@@ -128,6 +130,11 @@ export function compileHandler(
 		idempotencyKeys: oneOf('user', 'anyone', 'off')(`${name}.idempotencyKeys`, handler.idempotencyKeys),
 		hooks,
 		nearMisses,
+		// A hook may decide, too.
+		openActions:
+			ownGuards.authenticator === undefined || (hooks?.before.length ?? 0) > 0
+				? []
+				: openActions(handler, builtIn),
 		endpoints: lazyEndpoints(entries, action),
 	}
 }

@@ -126,6 +126,8 @@ export interface OwnAction {
 	readonly streaming?: StreamingLimits | undefined
 	/** Names that `access` may have besides the action's own. */
 	readonly accessNames?: readonly string[] | undefined
+	/** Whether the handler's own code decides who may call it, or on what: there need be no rule in `access`. */
+	readonly isDecided?: boolean
 	/** Its parameters, body and replies, for descriptions. */
 	readonly shape?: (() => Shape) | undefined
 }

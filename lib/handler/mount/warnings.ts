@@ -1,9 +1,10 @@
 /**
  * Warnings at mount about likely mistakes: methods that look like routes but aren't (`getArticle`, `GET_article`,
  * `fetch_article`, `get`), so their URLs are 404; and an `access` without the `'*'` that the parent
- * class's has, so that anyone may call the methods it doesn't name. Logged by `controller.ts`.
+ * class's has, so that anyone may call the methods it doesn't name; and built-in actions that change records and have no
+ * rule, although there is an authenticator. Logged by `controller.ts`.
  */
-import { prototypesOf } from './methods.ts'
+import { type OwnAction, prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'
 
 /** A method, and the route name that was probably meant. */
@@ -125,4 +126,20 @@ function endOf(source: string, begin: number): number {
 		else if (source[at] === '}' && --depth === 0) return at + 1
 	}
 	return source.length
+}
+
+/** The built-in actions by which anyone may change something, and nothing says that this is meant. */
+export function openActions(handler: { readonly access: object }, actions: readonly OwnAction[]): string[] {
+	const hasRule = (name: string | undefined) => name !== undefined && Object.hasOwn(handler.access, name)
+	const open = actions.filter(
+		({ name, accessOf, methods, isDecided = false }) =>
+			!isDecided &&
+			methods.some((method) => method !== 'GET' && method !== 'QUERY') &&
+			![name, accessOf, '*'].some(hasRule),
+	)
+	return [...new Set(open.map(({ name }) => name))]
+}
+
+export function openText(label: string, names: readonly string[]): string {
+	return `${label} has an authenticator, and anyone may use ${names.join(', ')}: declare access = { '*': 'user' }, or 'anyone' where that is meant`
 }

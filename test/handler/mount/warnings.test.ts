@@ -1,7 +1,15 @@
 /** Warnings for methods that look like routes and aren't, and for handlers without routes. */
 import * as assert from 'uvu/assert'
 import { droppedStar, nearMissesOf } from '../../../lib/handler/mount/warnings.ts'
-import { type AccessRules, CrudHandler, createServer, RestHandler } from '../../../lib/index.ts'
+import {
+	type AccessRules,
+	CrudHandler,
+	type CrudOptions,
+	type CrudValues,
+	createServer,
+	RestHandler,
+	type ServerOptions,
+} from '../../../lib/index.ts'
 import { articleModel } from '../../crud/articles.ts'
 import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -221,5 +229,68 @@ describe('mount/warnings: inherited access', (test) => {
 				],
 			],
 		)
+	})
+})
+
+describe('mount/warnings: changes that are open to anyone', (test) => {
+	const OPTIONS: CrudOptions = {
+		...{ visible: 'all', updatable: ['title'], creatable: ['title', 'body', 'state', 'owner', 'secret'] },
+		allow: ['list', 'read', 'create', 'createMany', 'update'],
+	}
+	const authenticator = { authenticate: () => null }
+
+	function said(handler: RestHandler, options: ServerOptions = { authenticator }): string[] {
+		const logger = new Log()
+		createServer({ articles: handler }, { logger, ...options })
+		return logger.messages
+	}
+
+	const text = (label: string, names: string) =>
+		`warn: ${label} has an authenticator, and anyone may use ${names}: declare access = { '*': 'user' }, or 'anyone' where that is meant`
+	const opened = (access: AccessRules, Base = CrudHandler) => {
+		class Articles extends Base {
+			override access = access
+		}
+		return new Articles(articleModel(), OPTIONS)
+	}
+
+	test('are named, with the class or the path', () => {
+		const names = 'create, update'
+		assert.equal(said(new CrudHandler(articleModel(), OPTIONS)), [text('articles', names)])
+		assert.equal(said(opened({ list: 'user' })), [text('Articles', names)])
+		assert.equal(said(opened({ create: 'user' })), [text('Articles', 'update')])
+	})
+
+	test('are not where a rule says it, or there is nobody to authenticate', () => {
+		for (const access of [{ '*': 'user' }, { '*': 'anyone' }, { create: 'anyone', update: 'user' }] as const)
+			assert.equal(said(opened(access)), [])
+		assert.equal(said(new CrudHandler(articleModel(), OPTIONS), {}), [])
+		assert.equal(said(new CrudHandler(articleModel(), { ...OPTIONS, allow: ['list', 'read'] })), [])
+	})
+
+	test('are not where scope(), a hook or an override may decide', () => {
+		class Own extends CrudHandler {
+			override scope() {
+				return { owner: String(this.user?.id) }
+			}
+		}
+		class Hooked extends CrudHandler {
+			override before() {}
+		}
+		class Overriding extends CrudHandler {
+			override create(values: CrudValues) {
+				return super.create(values)
+			}
+			override createMany(values: readonly CrudValues[]) {
+				return super.createMany(values)
+			}
+		}
+		assert.equal(said(opened({}, Own)), [])
+		assert.equal(said(opened({}, Hooked)), [])
+		assert.equal(
+			said(new CrudHandler(articleModel(), OPTIONS), { authenticator, before: () => undefined }),
+			[],
+		)
+		assert.equal(said(opened({}, Overriding)), [text('Articles', 'update')])
 	})
 })
