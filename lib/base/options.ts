@@ -223,27 +223,36 @@ export function isPlain(value: unknown): value is object {
 export function nearest(name: string, names: Iterable<string>): string {
 	const all = [...names]
 	let best: string | undefined
-	let smallest = Math.max(2, Math.floor(name.length / 3)) + 1
+	let smallest = Math.max(1, Math.floor(name.length / 3)) + 1
 	for (const candidate of all) {
 		const distance = editDistance(name, candidate)
 		if (distance < smallest) [best, smallest] = [candidate, distance]
 	}
 	if (best !== undefined) return `: did you mean ${best}?`
-	return all.length === 0 ? '' : `; there are ${all.slice(0, 20).join(', ')}`
+	const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : ''
+	return all.length === 0 ? '' : `; there are ${all.slice(0, MOST_NAMES).join(', ')}${more}`
 }
 
-/** The Levenshtein distance, row by row. */
+const MOST_NAMES = 50
+
+/** The Damerau-Levenshtein distance, row by row: two letters in the wrong order are one mistake. */
 function editDistance(a: string, b: string): number {
-	let row = Array.from({ length: b.length }, (_, at) => at + 1)
-	let distance = b.length
-	for (let i = 0; i < a.length; i++) {
-		let [diagonal, left] = [i, i + 1]
-		row = row.map((above, j) => {
-			left = Math.min(above + 1, left + 1, diagonal + (a[i] === b[j] ? 0 : 1))
-			diagonal = above
-			return left
-		})
-		distance = left
+	let above: number[] = []
+	let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+	for (let i = 1; i <= a.length; i++) {
+		const next = [i]
+		for (let j = 1; j <= b.length; j++) {
+			const replaced = at(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+			const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+			const swapped = isSwapped ? at(above, j - 2) + 1 : replaced
+			next.push(Math.min(at(row, j) + 1, at(next, j - 1) + 1, replaced, swapped))
+		}
+		above = row
+		row = next
 	}
-	return distance
+	return at(row, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+	return row[index] as number // the rows have an entry for each prefix of `b`
 }

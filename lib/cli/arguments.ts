@@ -81,6 +81,8 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
 		action === 'serve' ? [first, ...positionals.slice(1)] : [second, ...positionals.slice(2)]
 	if (source === undefined || source === '')
 		throw new UsageError(`Which database? verbena postgres://user@localhost/blog\n\n${USAGE}`)
+	if (others.length > 0 && action === 'serve' && /^[a-z]+$/i.test(source))
+		throw new UsageError(`There is no command ${source}${nearest(source, ['types', 'eject'])}`)
 	if (others.length > 0)
 		throw new UsageError(
 			`One database at a time, got ${others.length + 1}: write --tables a,b for its tables`,

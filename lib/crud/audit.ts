@@ -57,6 +57,10 @@ export function auditOf(plan: CrudPlan, given: AuditOption | undefined): Audit |
 	if (given === undefined) return undefined
 	const place = `${plan.owner}: audit`
 	const { to: model, fields: names } = 'to' in given ? given : { to: given, fields: undefined }
+	if (!Array.isArray(model.fields))
+		throw new TypeError(
+			`${place} must be a model, such as the result of PostgresModel.open(): of a handler, its model`,
+		)
 	const fields = new Map(model.fields.map((field) => [field.name, field]))
 	for (const [name, types] of Object.entries(COLUMNS) as [Column, readonly Field['type'][]][])
 		checkColumn(`${place}: ${model.name}`, name, types, fields.get(name))

@@ -6,6 +6,7 @@ import { checkUpsert } from './many/upsert-option.ts'
 import type { CrudOperation, CrudOptions } from './options.ts'
 import { METHODS, type Overridable } from './override-fields.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
+import { READERS } from './read-options.ts'
 import { checkNaming } from './record-id.ts'
 import { resolvedRelations } from './relations/links.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
@@ -26,6 +27,7 @@ export function crudFacts(
 	isOverridden: (name: Overridable) => boolean,
 ): CrudFacts {
 	const sessionBy = isOverridden('session') ? handler : undefined
+	refuseMembers(owner, handler, options)
 	const plan = crudPlan(owner, model, options, resolvedRelations, {
 		sessionBy,
 		makesKeys: isOverridden('create'),
@@ -47,4 +49,16 @@ export function crudFacts(
 		paths: [],
 		isPlainRead: plan.version === undefined && !isStripped && !overridden.has('read'),
 	}
+}
+
+/** @throws TypeError for an option that is a member of the class, such as `access` */
+function refuseMembers(owner: string, handler: object, options: unknown): void {
+	if (typeof options !== 'object' || options === null) return
+	const member = Object.keys(options).find(
+		(name) => name in handler && !(name in Object.prototype) && !Object.hasOwn(READERS, name),
+	)
+	if (member !== undefined)
+		throw new TypeError(
+			`${owner} has no option ${member}: it is a member of the class, class Own extends CrudHandler { override ${member} … }`,
+		)
 }

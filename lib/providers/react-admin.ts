@@ -178,9 +178,12 @@ export function dataProvider(endpoint: string, options: Options = {}): DataProvi
 				return { data: [...ids] }
 			}),
 		getTotals: (name, { filter = {}, meta, signal, ...query }) =>
-			resources.ask(name, {}, async ({ client }) => ({
-				data: await client.totals({ ...query, ...conditionsOf(filter) }, optionsOf({ meta, signal })),
-			})),
+			// A group has no id.
+			resources.translated(async () => {
+				const { client } = resources.of(name)
+				const groups = await client.totals({ ...query, ...conditionsOf(filter) }, optionsOf({ meta, signal }))
+				return { data: groups as never[] } // of the type that the caller gives
+			}),
 		tie: (target, params) => tying('tie', target, params),
 		untie: (target, params) => tying('untie', target, params),
 	}

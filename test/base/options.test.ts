@@ -105,15 +105,18 @@ describe('base/options: nearest', (test) => {
 		['publish', ['get_article', 'page'], '; there are get_article, page'],
 		['x', ['get_article'], '; there are get_article'],
 		['anything', [], ''],
-		['', ['ab'], ': did you mean ab?'],
+		['', ['ab'], '; there are ab'],
+		['lsit', ['list', 'last'], ': did you mean list?'],
+		// Half of a short word is another word.
+		['port', ['cors', 'base'], '; there are cors, base'],
 	]
 	for (const [name, names, hint] of table) {
 		test(`"${name}" among ${names.join(' ')}: "${hint}"`, () => assert.is(nearest(name, names), hint))
 	}
 
-	test('of many names the first twenty are listed', () => {
-		const names = Array.from({ length: 30 }, (_, at) => `get_article_number_${at}`)
-		assert.is(nearest('zzz', names), `; there are ${names.slice(0, 20).join(', ')}`)
+	test('of many names the first fifty are listed', () => {
+		const names = Array.from({ length: 60 }, (_, at) => `get_article_number_${at}`)
+		assert.is(nearest('zzz', names), `; there are ${names.slice(0, 50).join(', ')} and 10 more`)
 	})
 })
 

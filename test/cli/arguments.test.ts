@@ -56,6 +56,7 @@ describe('the command line', (test) => {
 		['types a.db --watch', /^--watch is for serving/],
 		['types', /^Which database\?/],
 		['eject a.json b.json', /^One database at a time, got 2/],
+		['typs a.json', /^There is no command typs: did you mean types\?/],
 		['a.json b.json', /^One database at a time, got 2: write --tables a,b/],
 		['a.json --prot 1', /^There is no option --prot: did you mean --port\?/],
 		['a.json -p 1', /^There is no option -p/],

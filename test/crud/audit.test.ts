@@ -32,6 +32,10 @@ const refusal = (audit: unknown, model = plant()) =>
 describe('crud/audit', (test) => {
 	const wrong: [unknown, string][] = [
 		[
+			new CrudHandler(change(), { visible: 'all' }),
+			'CrudHandler of plant: audit must be a model, such as the result of PostgresModel.open(): of a handler, its model',
+		],
+		[
 			'change',
 			'CrudHandler of plant: audit must have the methods list, read, create; it lacks list, read, create',
 		],

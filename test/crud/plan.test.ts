@@ -21,6 +21,10 @@ describe('crud/plan', (test) => {
 			{ updatable: ['title'] },
 			`CrudHandler of article needs the option visible, the columns that clients may see: article has ${FIELDS}; 'all' shows all of them`,
 		],
+		[
+			{ visible: 'all', access: {} },
+			'CrudHandler has no option access: it is a member of the class, class Own extends CrudHandler { override access … }',
+		],
 		[{ visible: [] }, `CrudHandler of article: visible names no column: there are ${FIELDS}`],
 		[{ visible: 'title' }, "CrudHandler of article: visible must be an array of names, or 'all'"],
 		[{ visible: [5] }, "CrudHandler of article: visible must be an array of names, or 'all'"],

@@ -381,7 +381,8 @@ describe('react-admin: further methods', (test) => {
 					data: [{ product: 'tea', count: 3, sum: { pieces: 6 } }],
 				})
 			},
-			{},
+			// A group is no record: it gets no id.
+			{ keys: { items: ['orderId', 'id'] } },
 			orderHandlers(),
 		))
 
