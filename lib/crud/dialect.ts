@@ -69,10 +69,15 @@ class Rewriting {
 			)
 	}
 
-	/** Adds a condition whose value is JSON: a text is read as that of its field's type. */
-	addJson(name: string, value: unknown): void {
-		const texts = isReserved(name) ? undefined : textsOf(value)
-		if (value === null && !isReserved(name)) this.add(`${name}[null]`, 'true')
+	/**
+	 * Adds a condition whose value is JSON: a text is read as that of its field's type.
+	 *
+	 * @param isRepeated whether there is another condition of this name, which must hold as well: two values are one or the other
+	 */
+	addJson(name: string, value: unknown, isRepeated: boolean): void {
+		const isOnlyInFilter = isReserved(name) || isRepeated
+		const texts = isOnlyInFilter ? undefined : textsOf(value)
+		if (value === null && !isOnlyInFilter) this.add(`${name}[null]`, 'true')
 		else if (texts === undefined) this.#filter[name] = value
 		else this.addCondition(name, texts)
 	}
@@ -88,10 +93,13 @@ function isReserved(name: string): boolean {
 	return (PARAMETERS as readonly string[]).includes(name)
 }
 
-/** A value, or a list of at least one, as texts; `undefined` for any other. */
+/** A value, or a list of at least one, as texts; `undefined` for any other, and for integers that `JSON.parse` has rounded. */
 function textsOf(value: unknown): string[] | undefined {
 	const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-	const isText = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one)
+	const isText = (one: unknown) =>
+		typeof one === 'string' ||
+		typeof one === 'boolean' ||
+		(typeof one === 'number' && !(Number.isInteger(one) && !Number.isSafeInteger(one)))
 	return values.length > 0 && values.every(isText) ? values.map(String) : undefined
 }
 
@@ -104,7 +112,8 @@ function addSimpleRest(rewriting: Rewriting, given: Fields): void {
 		else if (name === 'range') rewriting.addPage(...rangeOf(value))
 		else if (name === 'embed') rewriting.add('include', relationsOf(value) ?? values.join())
 		else if (name === 'filter' && isPlain(value))
-			for (const [field, one] of Object.entries(value)) rewriting.addJson(field, one)
+			for (const [field, one] of Object.entries(value))
+				rewriting.addJson(field, one, Object.hasOwn(given.last, field))
 		else rewriting.add(name, ...values)
 	}
 }

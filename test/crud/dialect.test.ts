@@ -85,6 +85,8 @@ const SAME: readonly (readonly [dialect: Dialect, given: Record<string, unknown>
 		'search=tea&views[gte]=12&author=1&limit=10',
 	],
 	['simple-rest', { filter: '{"id":["3",4]}' }, 'id=3&id=4&limit=100'],
+	// Both conditions must hold.
+	['simple-rest', { filter: '{"views":[5,6]}', views: 6 }, 'views=6&limit=100'],
 	['simple-rest', { filter: '{"views":null}' }, 'views[null]=true&limit=100'],
 	['simple-rest', { filter: '{"id":[]}' }, 'filter={"id":{"in":[]}}&limit=100'],
 	['simple-rest', { filter: '{"limit":8}' }, 'filter={"limit":8}&limit=100'],
@@ -146,6 +148,13 @@ describe('dialects: lists', (test) => {
 			assert.ok(data.length > 0 || native.includes('[]'))
 			assert.equal(answer.json(), data)
 		})
+
+	test('an integer that JSON.parse() has rounded is refused, as in our own words: it may be the id of another record', async () => {
+		const asked = await dialects['simple-rest'].said(
+			`/articles?${query({ filter: '{"id":9007199254740993}' })}`,
+		)
+		assert.match(asked, /^400 /)
+	})
 
 	test('a page says where it is and how many there are', async () => {
 		const { ask } = dialects['simple-rest']
