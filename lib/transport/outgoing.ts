@@ -23,10 +23,22 @@ export interface Outgoing extends Writable {
 
 /** What we use of a connection. */
 export interface Connection extends Writable {
+	/** `undefined` for a Unix socket. */
 	readonly remoteAddress?: string | undefined
+	/** True on TLS. */
+	readonly encrypted?: boolean | undefined
+	/** Of TCP alone. */
+	resetAndDestroy?(): unknown
 }
 
-/** Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. */
+/**
+ * Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. With HTTP/1.0, which nginx
+ * speaks to upstreams by default, the end of the connection ends a stream (RFC 9112 §6.3): only a reset is an error.
+ */
 export function cutOff(exchange: Exchange, response: Outgoing): void {
+	const { socket } = response
+	const isOld = !exchange.isHttp2 && exchange.incoming.httpVersionMinor === 0
+	const isTcp = socket?.remoteAddress !== undefined && socket.encrypted !== true
+	if (isOld && isTcp) socket.resetAndDestroy?.()
 	response.destroy(exchange.isHttp2 ? new Error('the answer was cut off') : undefined)
 }

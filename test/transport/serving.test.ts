@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import * as assert from 'uvu/assert'
 import { RestHandler, type Server } from '../../lib/index.ts'
@@ -241,3 +241,32 @@ describe('setting up', (test) => {
 function connectionsOf({ server }: Server): Promise<number> {
 	return promisify(server.getConnections.bind(server))()
 }
+
+class Broken extends RestHandler {
+	async *get_lines() {
+		yield 'one\n'
+		yield 'two\n'
+		throw new Error('the source is gone')
+	}
+
+	async *get_whole() {
+		yield 'one\n'
+	}
+}
+
+describe('HTTP/1.0', (test) => {
+	/** How a connection ends after a request by HTTP/1.0. */
+	const endOf = (port: number, path: string): Promise<string> =>
+		new Promise((resolve) => {
+			const socket = connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.0\r\n\r\n`))
+			socket.on('data', () => {})
+			socket.on('end', () => resolve('end'))
+			socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code)))
+		})
+
+	test('a cut answer, whose end would be that of the connection, ends with a reset', () =>
+		listening({ '': Broken }, {}, async ({ port }) => {
+			assert.is(await endOf(port, '/lines'), 'ECONNRESET')
+			assert.is(await endOf(port, '/whole'), 'end')
+		}))
+})
