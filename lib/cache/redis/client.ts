@@ -1,14 +1,14 @@
 /** `RedisClient`: the clients that a `RedisCache` takes; `adapterOf` distinguishes them. */
 import { hasMethods } from '../../base/options.ts'
 import type { ClientAdapter } from './driver.ts'
-import { IoredisAdapter, type IoredisClient, type IoredisCluster, IoredisClusterAdapter } from './ioredis.ts'
+import { type IoredisClient, type IoredisCluster, ioredisAdapter, ioredisClusterAdapter } from './ioredis.ts'
 import {
-	NodeRedisAdapter,
 	type NodeRedisClient,
 	type NodeRedisCluster,
-	NodeRedisClusterAdapter,
 	type NodeRedisSentinel,
-	NodeRedisSentinelAdapter,
+	nodeRedisAdapter,
+	nodeRedisClusterAdapter,
+	nodeRedisSentinelAdapter,
 } from './node-redis.ts'
 
 export type { IoredisClient, IoredisCluster, NodeRedisClient, NodeRedisCluster, NodeRedisSentinel }
@@ -27,11 +27,10 @@ export type RedisClient =
  * @throws TypeError unless it is a supported client, and for one that reads from replicas
  */
 export function adapterOf(client: RedisClient): ClientAdapter {
-	if (isIoredis(client))
-		return isCluster(client) ? new IoredisClusterAdapter(client) : new IoredisAdapter(client)
-	if (isSentinel(client)) return new NodeRedisSentinelAdapter(client)
+	if (isIoredis(client)) return isCluster(client) ? ioredisClusterAdapter(client) : ioredisAdapter(client)
+	if (isSentinel(client)) return nodeRedisSentinelAdapter(client)
 	if (isNodeRedis(client))
-		return 'masters' in client ? new NodeRedisClusterAdapter(client) : new NodeRedisAdapter(client)
+		return 'masters' in client ? nodeRedisClusterAdapter(client) : nodeRedisAdapter(client)
 	throw new TypeError(
 		'RedisCache needs a Redis or Cluster of ioredis or iovalkey, or the result of createClient, createCluster or createSentinel of node-redis; not a pool',
 	)

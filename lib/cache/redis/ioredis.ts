@@ -1,5 +1,5 @@
 /** Used parts of ioredis and iovalkey, for one server, Sentinel or Redis Cluster, and a `ClientAdapter` for each. */
-import type { ClientAdapter, ClientListeners } from './driver.ts'
+import type { ClientAdapter } from './driver.ts'
 import { slotOf } from './slots.ts'
 
 /** The used part of `Redis` of ioredis or iovalkey, with or without sentinels. */
@@ -32,70 +32,40 @@ interface ClusterNode {
 	on(event: 'close', listener: () => void): unknown
 }
 
-export class IoredisAdapter implements ClientAdapter {
-	readonly isCluster = false
-	readonly #client: IoredisClient
-
-	constructor(client: IoredisClient) {
-		this.#client = client
-	}
-
-	state(): 'ready' | 'connecting' | 'ended' {
-		return stateOf(this.#client)
-	}
-
-	serverOf(): string {
-		return ''
-	}
-
-	async send([command = '', ...args]: readonly string[]): Promise<unknown> {
-		return this.#client.call(command, args)
-	}
-
-	reconnect(): void {
-		this.#client.disconnect(true)
-	}
-
-	listen({ ready, ended }: ClientListeners): void {
-		this.#client.on('ready', ready)
-		this.#client.on('end', ended)
+export function ioredisAdapter(client: IoredisClient): ClientAdapter {
+	return {
+		isCluster: false,
+		state: () => stateOf(client),
+		serverOf: () => '',
+		send: async ([command = '', ...args]) => client.call(command, args),
+		reconnect: () => client.disconnect(true),
+		listen({ ready, ended }) {
+			client.on('ready', ready)
+			client.on('end', ended)
+		},
 	}
 }
 
-export class IoredisClusterAdapter implements ClientAdapter {
-	readonly isCluster = true
-	readonly #client: IoredisCluster
-
-	constructor(client: IoredisCluster) {
-		const { scaleReads = 'master' } = client.options
-		// A replica may lack the latest counts, and answers to idempotency keys.
-		if (scaleReads !== 'master') throw new TypeError("RedisCache needs a Cluster with scaleReads: 'master'")
-		this.#client = client
-	}
-
-	state(): 'ready' | 'connecting' | 'ended' {
-		return stateOf(this.#client)
-	}
-
-	serverOf(key: string): string {
-		return this.#client.slots[slotOf(key)]?.[0] ?? ''
-	}
-
-	/** iovalkey finds the keys of a command by its name in small letters, and without keys sends it to any server. */
-	async send([command = '', ...args]: readonly string[]): Promise<unknown> {
-		return this.#client.call(command.toLowerCase(), args)
-	}
-
-	/** A demoted server of a cluster redirects to its successor, and the client follows. */
-	reconnect(): void {}
-
-	listen({ ready, changed, ended }: ClientListeners): void {
-		this.#client.on('ready', ready)
-		this.#client.on('end', ended)
-		// Commands that were sent on a lost connection are repeated.
-		const watch = (node: ClusterNode) => node.on('close', changed)
-		for (const node of this.#client.nodes()) watch(node)
-		this.#client.on('+node', watch)
+export function ioredisClusterAdapter(client: IoredisCluster): ClientAdapter {
+	const { scaleReads = 'master' } = client.options
+	// A replica may lack the latest counts, and answers to idempotency keys.
+	if (scaleReads !== 'master') throw new TypeError("RedisCache needs a Cluster with scaleReads: 'master'")
+	return {
+		isCluster: true,
+		state: () => stateOf(client),
+		serverOf: (key) => client.slots[slotOf(key)]?.[0] ?? '',
+		// iovalkey finds the keys of a command by its name in small letters, and without keys sends it to any server.
+		send: async ([command = '', ...args]) => client.call(command.toLowerCase(), args),
+		// A demoted server of a cluster redirects to its successor, and the client follows.
+		reconnect() {},
+		listen({ ready, changed, ended }) {
+			client.on('ready', ready)
+			client.on('end', ended)
+			// Commands that were sent on a lost connection are repeated.
+			const watch = (node: ClusterNode) => node.on('close', changed)
+			for (const node of client.nodes()) watch(node)
+			client.on('+node', watch)
+		},
 	}
 }
 

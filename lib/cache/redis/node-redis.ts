@@ -1,6 +1,6 @@
 /** Used parts of node-redis, for one server, Sentinel or Redis Cluster, and a `ClientAdapter` for each. */
 import { CacheUnavailable } from '../cache.ts'
-import type { Cancellable, ClientAdapter, ClientListeners } from './driver.ts'
+import type { ClientAdapter } from './driver.ts'
 import { slotOf } from './slots.ts'
 
 /** The used part of node-redis' client. */
@@ -42,116 +42,76 @@ export interface NodeRedisSentinel {
 	listenerCount(event: 'error'): number
 }
 
-export class NodeRedisAdapter implements ClientAdapter {
-	readonly isCluster = false
-	readonly #client: NodeRedisClient
-
-	constructor(client: NodeRedisClient) {
-		this.#client = client
-		ignoreErrors(client)
-	}
-
-	state(): 'ready' | 'connecting' | 'ended' {
-		return stateOf(this.#client)
-	}
-
-	serverOf(): string {
-		return ''
-	}
-
-	async send(args: readonly string[], _key: string, { signal }: Cancellable): Promise<unknown> {
-		return this.#client.sendCommand([...args], { abortSignal: signal })
-	}
-
-	// After `destroy` the client wouldn't reconnect. After QUIT the server closes the connection, so it does.
-	reconnect(): void {
-		const { signal } = new AbortController()
-		this.#client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
-	}
-
-	listen({ ready, ended }: ClientListeners): void {
-		this.#client.on('ready', ready)
-		this.#client.on('end', ended)
-		// Emitted when the client's reconnectStrategy has given up.
-		this.#client.on('terminated', ended)
+export function nodeRedisAdapter(client: NodeRedisClient): ClientAdapter {
+	ignoreErrors(client)
+	return {
+		isCluster: false,
+		state: () => stateOf(client),
+		serverOf: () => '',
+		send: async (args, _key, { signal }) => client.sendCommand([...args], { abortSignal: signal }),
+		// After `destroy` the client wouldn't reconnect. After QUIT the server closes the connection, so it does.
+		reconnect() {
+			const { signal } = new AbortController()
+			client.sendCommand(['QUIT'], { abortSignal: signal }).catch(ignore)
+		},
+		listen({ ready, ended }) {
+			client.on('ready', ready)
+			client.on('end', ended)
+			// Emitted when the client's reconnectStrategy has given up.
+			client.on('terminated', ended)
+		},
 	}
 }
 
 /** Repeats only redirected commands. It is always told that they write, so that it reads from no replica. */
-export class NodeRedisClusterAdapter implements ClientAdapter {
-	readonly isCluster = true
-	readonly #client: NodeRedisCluster
-
-	constructor(client: NodeRedisCluster) {
-		this.#client = client
-		ignoreErrors(client)
-	}
-
-	state(): 'ready' | 'connecting' | 'ended' {
-		return stateOf(this.#client)
-	}
-
-	serverOf(key: string): string {
-		return this.#client.slots[slotOf(key)]?.master?.address ?? ''
-	}
-
-	async send(args: readonly string[], key: string, { signal }: Cancellable): Promise<unknown> {
-		return this.#client.sendCommand(key, false, [...args], { abortSignal: signal })
-	}
-
-	/** A demoted server of a cluster redirects to its successor, and the client follows. */
-	reconnect(): void {}
-
-	listen({ ready, changed, ended }: ClientListeners): void {
-		this.#client.on('connect', ready)
-		this.#client.on('node-ready', changed)
-		this.#client.on('disconnect', ended)
+export function nodeRedisClusterAdapter(client: NodeRedisCluster): ClientAdapter {
+	ignoreErrors(client)
+	return {
+		isCluster: true,
+		state: () => stateOf(client),
+		serverOf: (key) => client.slots[slotOf(key)]?.master?.address ?? '',
+		send: async (args, key, { signal }) => client.sendCommand(key, false, [...args], { abortSignal: signal }),
+		// A demoted server of a cluster redirects to its successor, and the client follows.
+		reconnect() {},
+		listen({ ready, changed, ended }) {
+			client.on('connect', ready)
+			client.on('node-ready', changed)
+			client.on('disconnect', ended)
+		},
 	}
 }
 
-export class NodeRedisSentinelAdapter implements ClientAdapter {
-	readonly isCluster = false
-	readonly #client: NodeRedisSentinel
-
-	constructor(client: NodeRedisSentinel) {
-		this.#client = client
-		ignoreErrors(client)
-	}
-
-	state(): 'ready' | 'connecting' | 'ended' {
-		return stateOf(this.#client)
-	}
-
-	serverOf(): string {
-		return ''
-	}
-
-	/**
-	 * With `sendCommand` the client would repeat a command whose connection was lost, and emit no event: here the repetition is seen,
-	 * and refused. A command that a replica has refused may be repeated.
-	 */
-	async send(args: readonly string[], _key: string, { signal }: Cancellable): Promise<unknown> {
-		let isUnknown = false
-		return this.#client._execute(false, async (client) => {
-			if (isUnknown)
-				throw new CacheUnavailable('the connection to Redis was lost; the command may have been carried out')
-			if (signal.aborted) throw signal.reason
-			isUnknown = true
-			try {
-				return await client.sendCommand([...args], { abortSignal: signal })
-			} catch (error) {
-				isUnknown = !String(error).includes('READONLY ')
-				throw error
-			}
-		})
-	}
-
-	/** The client itself asks the sentinels when a server turns out to be a replica. */
-	reconnect(): void {}
-
-	listen({ ready, ended }: ClientListeners): void {
-		this.#client.on('ready', ready)
-		this.#client.on('end', ended)
+export function nodeRedisSentinelAdapter(client: NodeRedisSentinel): ClientAdapter {
+	ignoreErrors(client)
+	return {
+		isCluster: false,
+		state: () => stateOf(client),
+		serverOf: () => '',
+		// With `sendCommand` the client would repeat a command whose connection was lost, and emit no event: here the
+		// repetition is seen, and refused. A command that a replica has refused may be repeated.
+		async send(args, _key, { signal }) {
+			let isUnknown = false
+			return client._execute(false, async (server) => {
+				if (isUnknown)
+					throw new CacheUnavailable(
+						'the connection to Redis was lost; the command may have been carried out',
+					)
+				if (signal.aborted) throw signal.reason
+				isUnknown = true
+				try {
+					return await server.sendCommand([...args], { abortSignal: signal })
+				} catch (error) {
+					isUnknown = !String(error).includes('READONLY ')
+					throw error
+				}
+			})
+		},
+		// The client itself asks the sentinels when a server turns out to be a replica.
+		reconnect() {},
+		listen({ ready, ended }) {
+			client.on('ready', ready)
+			client.on('end', ended)
+		},
 	}
 }
 
