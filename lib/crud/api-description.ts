@@ -182,44 +182,39 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 	const { plan, overridden, isStripped } = facts
 	const isOpen = overridden.has(operation)
 	const record = isStripped ? {} : recordSchema(plan)
+	const list: JsonSchema = { type: 'array', items: record }
+	const oneOrMany: JsonSchema = { oneOf: [record, list] }
 	const etag = plan.version === undefined ? [] : ['ETag']
-	const answer = { status: 200, isPage: false, schema: isOpen ? {} : record, isOpen }
+	const answer = (schema: JsonSchema) => ({
+		...{ status: 200, isPage: false, schema: isOpen ? {} : schema, isOpen, headers: [] },
+	})
 	switch (operation) {
 		case 'list':
 			return {
-				...answer,
+				...answer(list),
 				// An override is assumed to return a page, as `super.list()` does; its `docs` can say otherwise.
-				schema: { type: 'array', items: record },
+				schema: list,
 				isPage: true,
 				key: shownKey(facts),
 				headers: ['Link', 'X-Total-Count', ...(plan.dialect === 'simple-rest' ? ['Content-Range'] : [])],
 				...(plan.allow.has('export') ? { others: MEDIA_TYPES } : {}),
 			}
-		case 'create':
-			return {
-				...answer,
-				...(plan.allow.has('createMany')
-					? { schema: isOpen ? {} : { oneOf: [record, { type: 'array', items: record }] } }
-					: {}),
-				status: 201,
-				headers: ['Location', ...etag],
-			}
+		case 'create': {
+			const created = answer(plan.allow.has('createMany') ? oneOrMany : record)
+			return { ...created, status: 201, headers: ['Location', ...etag] }
+		}
 		case 'createMany':
-			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, status: 201, headers: [] }
+			return { ...answer(list), status: 201 }
 		case 'upsert':
-			return {
-				...answer,
-				schema: isOpen ? {} : { oneOf: [record, { type: 'array', items: record }] },
-				headers: [],
-			}
+			return answer(oneOrMany)
 		case 'removeMany':
-			return { ...answer, schema: isOpen ? {} : { type: 'array', items: idSchema(facts) }, headers: [] }
+			return answer({ type: 'array', items: idSchema(facts) })
 		case 'updateMany':
-			return { ...answer, schema: isOpen ? {} : { type: 'array', items: record }, headers: [] }
+			return answer(list)
 		case 'remove':
-			return { ...answer, headers: [] }
+			return answer(record)
 		default:
-			return { ...answer, headers: etag }
+			return { ...answer(record), headers: etag }
 	}
 }
 
@@ -235,13 +230,7 @@ function preconditionHeaders(plan: CrudPlan, operation: CrudOperation): string[]
 	// `If-None-Match: *` requires that the key isn't taken.
 	if (operation === 'create' || operation === 'createMany')
 		return plan.keys.some(({ name }) => plan.creatable.has(name)) ? ['If-None-Match'] : []
-	if (
-		plan.version === undefined ||
-		operation === 'list' ||
-		operation === 'updateMany' ||
-		operation === 'upsert' ||
-		operation === 'removeMany'
-	)
+	if (plan.version === undefined || ['list', 'updateMany', 'upsert', 'removeMany'].includes(operation))
 		return []
 	return operation === 'read' ? ['If-None-Match'] : ['If-Match']
 }

@@ -11,7 +11,7 @@ import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './fil
 import type { CrudPlan, Relation } from './plan.ts'
 
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
-const MAX_DEPTH = 5
+export const MAX_DEPTH = 5
 const MAX_WORDS = 20
 /** Maximum number that related records are compared with: a database counts up to it for each record. */
 const MAX_COUNTED = 1_000
@@ -143,7 +143,7 @@ function relationCondition(
 }
 
 const QUANTIFIERS = ['some', 'none', 'every', 'count']
-const COMPARISONS: readonly Comparison[] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte']
+export const COMPARISONS: readonly Comparison[] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte']
 
 /** `3` or `{"gte":3}`. */
 function countCondition({ link }: Relation, given: unknown, count: TermCounter, place: string): Condition {

@@ -107,14 +107,22 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		},
 		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
-		action('remove', ['DELETE'], 1, remove),
-		{ ...action('removeMany', ['DELETE'], 0, deleteMany), ...asRemove },
+		action('remove', ['DELETE'], 1, (view, id) => changeById(view, id, 'remove')),
+		{
+			...action('removeMany', ['DELETE'], 0, (view) =>
+				removeMany(view, queryOf(view, exchangeOf(view, 'removeMany'))),
+			),
+			...asRemove,
+		},
 		{
 			...action('upsert', ['PUT'], 0, (view) => upsertGiven(view, bodies)),
 			...{ accessOf: 'create', accessNames: ['create', 'update'], takesKey: true },
 			authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, 'upsert', update),
 		},
-		{ ...action('restore', ['POST'], 1, restore), segments: 2, second: 'restore' },
+		{
+			...action('restore', ['POST'], 1, (view, id) => changeById(view, id, 'restore')),
+			...{ segments: 2, second: 'restore' },
+		},
 		{
 			...action('import', ['POST'], 1, (view) => importAll(view, bodies, imports)),
 			shape: () => importShape(facts),
@@ -196,10 +204,6 @@ function upsertGiven(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	return upsert(view, bodies)
 }
 
-function deleteMany(view: CrudView): Promise<unknown> {
-	return removeMany(view, queryOf(view, exchangeOf(view, 'removeMany')))
-}
-
 /** @param nested what new records may come with: not for those below another one */
 export async function create(view: CrudView, bodies: BodyReader, nested?: Nested): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
@@ -249,29 +253,23 @@ async function change(
 	return recordAnswer(view, answer)
 }
 
-async function restore(view: CrudView, segment: unknown): Promise<unknown> {
-	const exchange = exchangeOf(view, 'restore')
+/** An operation that takes only the id. */
+async function changeById(
+	view: CrudView,
+	segment: unknown,
+	operation: 'remove' | 'restore',
+): Promise<unknown> {
+	const exchange = exchangeOf(view, operation)
 	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
-	const scope = await resolveScope(view, 'restore', true)
+	const scope = await resolveScope(view, operation, operation === 'restore')
 	state.version = await requiredVersion(view, id, exchange.headers, scope)
-	const answer = await (view[FACTS].overridden.has('restore')
-		? translateModelErrors(view, 'restore', () => view.restore(id))
-		: restoreWithin(view, id, scope))
-	return recordAnswer(view, answer)
-}
-
-async function remove(view: CrudView, segment: unknown): Promise<unknown> {
-	const exchange = exchangeOf(view, 'remove')
-	const id = checkedId(view, givenId(view, segment, exchange))
-	const state = beginRecordState(view, exchange)
-	const scope = await resolveScope(view, 'remove')
-	state.version = await requiredVersion(view, id, exchange.headers, scope)
-	const answer = await (view[FACTS].overridden.has('remove')
-		? translateModelErrors(view, 'remove', () => view.remove(id))
-		: removeWithin(view, id, scope))
-	// No ETag: the record is deleted.
-	return stripped(view, answer)
+	const changeWithinScope = operation === 'remove' ? removeWithin : restoreWithin
+	const answer = await (view[FACTS].overridden.has(operation)
+		? translateModelErrors(view, operation, () => view[operation](id))
+		: changeWithinScope(view, id, scope))
+	// A deleted record has no ETag.
+	return operation === 'remove' ? stripped(view, answer) : recordAnswer(view, answer)
 }
 
 function bodyOf(

@@ -44,11 +44,11 @@ export function onParameter({ upsertOn }: CrudPlan): ParameterShape {
 	return { name: 'on', schema, description: 'The fields by which to find existing records', required: true }
 }
 
-function parameter(
-	name: (typeof PARAMETERS)[number],
+export function parameter(
+	name: string,
 	schema: JsonSchema,
 	description: string,
-	more: Pick<ParameterShape, 'role' | 'written'>,
+	more: Pick<ParameterShape, 'role' | 'written'> = {},
 ): ParameterShape {
 	return { name, schema, description, required: false, ...more }
 }
@@ -57,7 +57,7 @@ function parameter(
  * The schema of names separated by commas: a list of the given ones, or, if there are more than those, a text with any.
  * Names of related fields are only in words, because 10 relations to records with 20 fields would be 200.
  */
-function namesSchema(names: readonly string[], hasMore: boolean): JsonSchema {
+export function namesSchema(names: readonly string[], hasMore = false): JsonSchema {
 	const list: JsonSchema = { type: 'array', items: { type: 'string', enum: names }, minItems: 1 }
 	return hasMore ? { anyOf: [list, { type: 'string' }] } : list
 }

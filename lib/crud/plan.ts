@@ -227,19 +227,25 @@ export function crudPlan(
  * @throws TypeError that names the columns without a value
  */
 export function refuseImpossibleCreate(plan: CrudPlan): void {
-	const { owner, model, fields, creatable, version, touch, allow } = plan
+	const { owner, model, creatable, allow } = plan
 	if (!(['create', 'createMany', 'import'] as const).some((one) => allow.has(one))) return
+	const missing = missingFields(plan, creatable)
+	if (missing === '') return
+	throw new TypeError(
+		`${owner}: allow has create, but no ${model.name} could be made without ${missing}: make it creatable, or set it in scope() or create()`,
+	)
+}
+
+/** The names of the fields that a new record would lack if only these could be written. */
+export function missingFields({ fields, version, touch }: CrudPlan, writable: FieldMap): string {
 	const missing = filtered(
 		fields,
 		({ name, field }) =>
-			!(field.nullable || field.hasDefault || field.generated || creatable.has(name)) &&
+			!(field.nullable || field.hasDefault || field.generated || writable.has(name)) &&
 			field !== version?.field &&
 			field !== touch?.field,
 	)
-	if (missing.size === 0) return
-	throw new TypeError(
-		`${owner}: allow has create, but no ${model.name} could be made without ${[...missing.keys()].join(', ')}: make it creatable, or set it in scope() or create()`,
-	)
+	return [...missing.keys()].join(', ')
 }
 
 /** Without a default, clients must give the key, so it is always creatable; they may leave it out if `create()` may make it. */

@@ -54,12 +54,16 @@ export async function collectEach<T>(
 			const checked = check(body as Readonly<Record<string, unknown>>) // a plain object
 			records.push(isThenable(checked) ? await checked : checked)
 		} catch (error) {
-			if (!isRestError(error) || error.code !== 'invalid') throw placed(error, place)
-			const { details = [] } = placed(error, place) as RestError // made of one
-			problems.push(...details)
+			addProblems(problems, placed(error, place))
 		}
 	}
 	return records
+}
+
+/** Adds what is wrong with a body to the problems. @throws any other error */
+export function addProblems(problems: Detail[], error: unknown): undefined {
+	if (!isRestError(error) || error.code !== 'invalid') throw error
+	problems.push(...(error.details ?? []))
 }
 
 /** @throws RestError `bad_request` */

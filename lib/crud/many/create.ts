@@ -27,7 +27,7 @@ export function isMany(view: CrudView, exchange: Exchange): boolean {
 /** The request's `createMany`; its state has begun. */
 export async function createMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'createMany')
-	const { plan, overridden, handler } = view[FACTS]
+	const { plan, handler } = view[FACTS]
 	// Whoever may create one was let through by the mount.
 	if (plan.allow.has('create')) await checkAccess(view, handler, exchange)
 	refuseInclude(view)
@@ -37,16 +37,22 @@ export async function createMany(view: CrudView, bodies: BodyReader): Promise<un
 	)
 	view.status(201)
 	const answers = await createConditionally(view, exchange.headers, async () =>
-		overridden.has('createMany')
-			? translateModelErrors(view, 'createMany', () => view.createMany(records))
-			: createEachOrAll(
-					view,
-					scope,
-					records,
-					records.map((one) => checkedChanges(plan, one)),
-				),
+		createChecked(view, scope, records),
 	)
 	return Array.isArray(answers) ? listOf(view, answers) : answers
+}
+
+/** Calls the override of `createMany`, if there is one. */
+export function createChecked(
+	view: CrudView,
+	scope: Scope,
+	records: readonly WrittenValues[],
+): Promise<unknown> {
+	const { plan, overridden } = view[FACTS]
+	if (overridden.has('createMany'))
+		return translateModelErrors(view, 'createMany', () => view.createMany(records))
+	const changes = records.map((one) => checkedChanges(plan, one))
+	return createEachOrAll(view, scope, records, changes)
 }
 
 /** `access` may have a rule of its own for `createMany`. */

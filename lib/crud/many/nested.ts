@@ -3,7 +3,6 @@
  * has `writable: ['create']`, each of its records is checked as in a request to its own handler, and all are stored in one
  * transaction. Called by `operations.ts`.
  */
-import { isRestError } from '../../base/error.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import { exchangeOf } from '../../handler/view.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
@@ -21,7 +20,7 @@ import { EVERYTHING } from '../scope.ts'
 import { type Transacting, transaction } from '../transaction.ts'
 import { beginState, type CrudView, FACTS, STATE, WITHIN } from '../view.ts'
 import { BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { collectEach } from './check-list.ts'
+import { addProblems, collectEach } from './check-list.ts'
 import { createEachOrAll } from './create.ts'
 import { placed } from './places.ts'
 
@@ -94,7 +93,12 @@ export async function createNested(
 ): Promise<unknown> {
 	const exchange = exchangeOf(view, 'create')
 	const problems: Detail[] = []
-	const values = await collected(problems, read)
+	let values: WrittenValues | undefined
+	try {
+		values = await read()
+	} catch (error) {
+		addProblems(problems, error)
+	}
 	const checked: Checked[] = []
 	for (const [creatable, records] of given)
 		checked.push(await checkedRecords(exchange, creatable, records, problems))
@@ -115,17 +119,6 @@ export async function createNested(
 		beginState(view, requested).createdSegment = createdSegment
 		return withRelated(view, answer)
 	})
-}
-
-/** Calls `read`, and adds the problems that it finds to the others. */
-async function collected<T>(problems: Detail[], read: () => T | Promise<T>): Promise<T | undefined> {
-	try {
-		return await read()
-	} catch (error) {
-		if (!isRestError(error) || error.code !== 'invalid') throw error
-		problems.push(...(error.details ?? []))
-		return undefined
-	}
 }
 
 async function checkedRecords(

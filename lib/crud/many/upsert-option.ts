@@ -10,7 +10,7 @@ import { isSameFields } from '../../models/key.ts'
 import { badQuery } from '../bad-query.ts'
 import type { CrudField, FieldMap } from '../fields.ts'
 import type { CrudOperation } from '../options.ts'
-import type { CrudPlan } from '../plan.ts'
+import { type CrudPlan, missingFields } from '../plan.ts'
 import type { Use } from '../relations/access.ts'
 import type { Scope } from '../scope.ts'
 import type { CrudFacts } from '../view.ts'
@@ -51,25 +51,12 @@ export function checkUpsert(plan: CrudPlan, isScoped: boolean, overridden: Reado
 		if (isScoped) continue
 		const closed = on.find((name) => !creatable.has(name))
 		if (closed !== undefined) throw new TypeError(`${place}: ${closed} must be creatable, or set by scope()`)
-		refuseImpossible(plan, on)
+		const missing = missingFields(plan, writableOf(plan, on))
+		if (missing !== '')
+			throw new TypeError(
+				`${owner}: allow has upsert, but no ${model.name} could be made without ${missing}: make it creatable and updatable, or set it in scope()`,
+			)
 	}
-}
-
-/** @throws TypeError if a new record would always lack a value */
-function refuseImpossible(plan: CrudPlan, on: readonly string[]): void {
-	const { owner, model, fields, version, touch } = plan
-	const writable = writableOf(plan, on)
-	const missing = [...fields.values()].filter(
-		({ name, field }) =>
-			!(field.nullable || field.hasDefault || field.generated || writable.has(name)) &&
-			field !== version?.field &&
-			field !== touch?.field,
-	)
-	if (missing.length === 0) return
-	const names = missing.map(({ name }) => name).join(', ')
-	throw new TypeError(
-		`${owner}: allow has upsert, but no ${model.name} could be made without ${names}: make it creatable and updatable, or set it in scope()`,
-	)
 }
 
 function shownName({ fields }: CrudPlan, column: string): string {

@@ -1,7 +1,8 @@
 /** The conditions on groups: `having={"sum.amount":{"gt":"100"},"or":[{"count":1},{"not":{"avg.amount":null}}]}`. */
-import type { Comparison, Field, Total, TotalsCondition } from '../../models/model.ts'
+import type { Field, Total, TotalsCondition } from '../../models/model.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { badQuery, badValue, unknownName } from '../bad-query.ts'
+import { COMPARISONS, MAX_DEPTH } from '../filter.ts'
 import type { TermCounter } from '../filter-comparison.ts'
 import { operandFromJson } from '../value-from-json.ts'
 
@@ -12,9 +13,6 @@ export interface AskedTotal {
 	/** `undefined` for `count`. */
 	readonly field: Field | undefined
 }
-
-const MAX_DEPTH = 5
-const COMPARISONS: readonly Comparison[] = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte']
 
 /** @throws RestError `bad_request` naming the place, `having.or.1.count`, and what is allowed there */
 export function havingCondition(
@@ -37,15 +35,11 @@ export function havingCondition(
 			const each = value.map((one, index) => havingCondition(one, asked, count, `${at}.${index}`, depth + 1))
 			return { op: name, terms: each }
 		}
-		const total = asked.findIndex((one) => one.name === name)
+		const names = asked.map((one) => one.name)
+		const total = names.indexOf(name)
 		const found = asked[total]
-		if (found === undefined)
-			throw unknownName(
-				at,
-				'is not one of the totals that are asked for:',
-				asked.map((one) => one.name),
-			)
-		return comparisons(value, total, operandField(found), count, at)
+		if (found === undefined) throw unknownName(at, 'is not one of the totals that are asked for:', names)
+		return comparisons(value, { total, field: operandField(found), count }, at)
 	})
 	if (terms.length === 0) count.add(place)
 	return allOf(terms)
@@ -56,28 +50,26 @@ function allOf(terms: readonly TotalsCondition[]): TotalsCondition {
 	return terms.length === 1 && only !== undefined ? only : { op: 'and', terms }
 }
 
+interface Compared {
+	/** Its index among the totals. */
+	readonly total: number
+	readonly field: Field
+	readonly count: TermCounter
+}
+
 /** A value, null, or an object of operators. */
-function comparisons(
-	given: unknown,
-	total: number,
-	field: Field,
-	count: TermCounter,
-	place: string,
-): TotalsCondition {
-	if (typeof given !== 'object' || given === null) return comparison('eq', given, total, field, count, place)
+function comparisons(given: unknown, compared: Compared, place: string): TotalsCondition {
+	if (typeof given !== 'object' || given === null) return comparison('eq', given, compared, place)
 	const entries = Object.entries(given)
 	if (entries.length === 0 || Array.isArray(given))
 		throw badQuery(place, 'required', 'needs an operator, such as {"gte":3}')
-	const terms = entries.map(([op, value]) => comparison(op, value, total, field, count, `${place}.${op}`))
-	return allOf(terms)
+	return allOf(entries.map(([op, value]) => comparison(op, value, compared, `${place}.${op}`)))
 }
 
 function comparison(
 	name: string,
 	given: unknown,
-	total: number,
-	field: Field,
-	count: TermCounter,
+	{ total, field, count }: Compared,
 	place: string,
 ): TotalsCondition {
 	count.add(place)

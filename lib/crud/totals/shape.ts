@@ -5,7 +5,7 @@ import type { ParameterShape, Shape } from '../../validate/schema/shape.ts'
 import { summaryOf } from '../api-description.ts'
 import { orNull, responseSchema } from '../field-schema.ts'
 import type { FieldMap } from '../fields.ts'
-import { filterParameters, searchParameters } from '../parameter-shapes.ts'
+import { filterParameters, namesSchema, parameter, searchParameters } from '../parameter-shapes.ts'
 import { titleOf } from '../record-schema.ts'
 import type { CrudFacts } from '../view.ts'
 import {
@@ -36,11 +36,8 @@ export function totalsShape(facts: CrudFacts): Shape {
 		query: [...parameters(totals), ...conditions].filter(({ name }) => !plan.ignoreQuery.has(name)),
 		body: undefined,
 		answer: {
-			status: 200,
-			isPage: false,
+			...{ status: 200, isPage: false, isOpen, headers: [] },
 			schema: isOpen ? {} : { type: 'array', items: group },
-			isOpen,
-			headers: [],
 		},
 		headers: [],
 		refusals: [],
@@ -62,7 +59,9 @@ function parameters(plan: TotalsPlan): ParameterShape[] {
 	]
 	const lists = named
 		.filter(([, names]) => names.length > 0)
-		.map(([name, names, description]) => parameter(name, namesSchema(names), description, 'joined'))
+		.map(([name, names, description]) =>
+			parameter(name, namesSchema(names), description, { written: 'joined' }),
+		)
 	const having =
 		'Conditions on what is asked for: `{"count":{"gt":1},"or":[{"sum.field":{"gte":"100"}},{"not":{…}}]}`'
 	const sort = 'The order of groups, by fields of `by`, `count`, `sum.field` and so on; `-` means descending'
@@ -70,7 +69,7 @@ function parameters(plan: TotalsPlan): ParameterShape[] {
 	return [
 		...lists,
 		parameter('count', { type: 'string', enum: ['exact'] }, 'Counts the records of each group'),
-		parameter('having', { type: 'object' }, having, 'json'),
+		parameter('having', { type: 'object' }, having, { written: 'json' }),
 		parameter('sort', { type: 'string' }, sort),
 		parameter('limit', { type: 'integer', minimum: 1, maximum: maxGroups }, limit),
 		parameter(
@@ -79,19 +78,6 @@ function parameters(plan: TotalsPlan): ParameterShape[] {
 			'The time zone of parts of times, such as Europe/Berlin',
 		),
 	]
-}
-
-function parameter(
-	name: string,
-	schema: JsonSchema,
-	description: string,
-	written?: 'joined' | 'json',
-): ParameterShape {
-	return { name, schema, description, required: false, ...(written === undefined ? {} : { written }) }
-}
-
-function namesSchema(names: readonly string[]): JsonSchema {
-	return { type: 'array', items: { type: 'string', enum: names }, minItems: 1 }
 }
 
 /** Each is there if it is asked for. */

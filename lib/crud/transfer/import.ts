@@ -12,15 +12,16 @@ import { invalid, MAX_PROBLEMS } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { badQuery, unknownName } from '../bad-query.ts'
 import { NOTHING } from '../fields.ts'
-import { createEachOrAll } from '../many/create.ts'
+import { addProblems } from '../many/check-list.ts'
+import { createChecked } from '../many/create.ts'
 import { placed } from '../many/places.ts'
 import { together } from '../many/together.ts'
 import type { CrudPlan } from '../plan.ts'
-import { resolveScope, translateModelErrors } from '../reads.ts'
+import { resolveScope } from '../reads.ts'
 import { NO_INCLUDE } from '../relations/parse-include.ts'
 import type { Scope } from '../scope.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
-import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import type { BodyReader, WrittenValues } from '../write.ts'
 import { type Format, importFormat } from './format.ts'
 import { type Row, rowsOf } from './read-rows.ts'
 import type { Slots } from './slots.ts'
@@ -125,8 +126,7 @@ async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading
 			if (problems.length === 0) await spool.add(valid, bytes)
 		}
 	} catch (error) {
-		if (!isRestError(error) || error.code !== 'invalid') throw error
-		problems.push(...(error.details ?? []))
+		addProblems(problems, error)
 		return { records, problems, isWhole: false }
 	}
 	return { records, problems, isWhole: true }
@@ -152,10 +152,7 @@ async function checked(
 	try {
 		return await read(row.body)
 	} catch (error) {
-		const own = placed(error, row.line)
-		if (!isRestError(own) || own.code !== 'invalid') throw own
-		problems.push(...(own.details ?? []))
-		return undefined
+		return addProblems(problems, placed(error, row.line))
 	}
 }
 
@@ -211,18 +208,9 @@ async function store(view: CrudView, { scope, spool, isCheck, problems }: Storin
 }
 
 async function storeBatch(view: CrudView, scope: Scope, batch: readonly Spooled[]): Promise<void> {
-	const { plan, overridden } = view[FACTS]
 	const records = batch.map(([, values]) => values)
 	try {
-		if (overridden.has('createMany'))
-			await translateModelErrors(view, 'createMany', () => view.createMany(records))
-		else
-			await createEachOrAll(
-				view,
-				scope,
-				records,
-				records.map((one) => checkedChanges(plan, one)),
-			)
+		await createChecked(view, scope, records)
 	} catch (error) {
 		throw atLine(error, batch)
 	}
