@@ -1,12 +1,11 @@
 /** Several records of a `MemoryModel` at once, and upserts: what `LayerModel` does to a layer of its own. */
 import { nearest } from '../../base/options.ts'
-import { joinId } from '../../wire/record-id.ts'
+import { isSameFields } from '../key.ts'
 import type { Upsert, Values } from '../model.ts'
 import { errorAt, ModelError } from '../model-error.ts'
-import { identityOf } from './json.ts'
 import type { Layer, Store } from './store.ts'
 import { type Row, type Stored, storedOf } from './stored.ts'
-import { change, entryOf, insert } from './write.ts'
+import { change, entryOf, idOf, insert } from './write.ts'
 
 /** Creates all records or none. @throws as `insert`, with the index of the record */
 export function insertAll(values: readonly Values[], store: Store, layer: Layer): readonly Row[] {
@@ -52,11 +51,9 @@ export function upsertRow(
 
 /** The record that an upsert changes. @throws TypeError if `on` isn't unique; ModelError `not_null` */
 function rowOf({ values, on, changes }: Upsert, store: Store, layer: Layer): Row | undefined {
-	const isSame = (names: readonly string[]) =>
-		names.length === on.length && names.every((name) => on.includes(name))
 	const key = store.keys.map(({ name }) => name)
-	const unique = store.uniques.find(({ names }) => isSame(names))
-	if (!isSame(key) && unique === undefined)
+	const unique = store.uniques.find(({ names }) => isSameFields(names, on))
+	if (!isSameFields(key, on) && unique === undefined)
 		throw new TypeError(
 			`${store.name}: ${on.join(', ')} isn't unique, so it can't be upserted on${nearest(on.join(), uniquesOf(store).map(String))}`,
 		)
@@ -68,15 +65,8 @@ function rowOf({ values, on, changes }: Upsert, store: Store, layer: Layer): Row
 		if (value === null) throw new ModelError('not_null', [field.name])
 		return value
 	})
-	if (unique !== undefined) {
-		const entry = entryOf(unique, { id: '', values: stored }, store)
-		const holder = entry === undefined ? undefined : layer.holder(entry)
-		return holder === undefined ? undefined : layer.row(holder)
-	}
-	const parts = store.keys.map((field, at) => {
-		const value = stored[store.keyIndexes[at] ?? 0] ?? null
-		if (value === null) throw new ModelError('not_null', [field.name])
-		return identityOf(value, field)
-	})
-	return layer.row(joinId(parts))
+	if (unique === undefined) return layer.row(idOf(stored, store))
+	const entry = entryOf(unique, { id: '', values: stored }, store)
+	const holder = entry === undefined ? undefined : layer.holder(entry)
+	return holder === undefined ? undefined : layer.row(holder)
 }

@@ -132,7 +132,7 @@ function increment(values: Stored[], old: Row, version: string, store: Store): v
 	values[index] = storedOf(BigInt(before) + 1n, store.field(version))
 }
 
-function idOf(values: readonly Stored[], store: Store): string {
+export function idOf(values: readonly Stored[], store: Store): string {
 	if (store.keys.length === 0) return store.rowId()
 	const parts = store.keys.map((field, at) => {
 		const value = values[store.keyIndexes[at] ?? 0] ?? null

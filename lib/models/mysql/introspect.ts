@@ -138,8 +138,9 @@ async function describeAny(
 		constraints,
 		isView,
 		primary,
-		unique: uniqueKeys(indexes),
-		uniques: uniqueColumns(indexes),
+		// An index on a prefix of a text counts too: it is even stricter.
+		unique: uniqueIndexes(indexes, ([, , nullable]) => nullable !== 'YES'),
+		uniques: uniqueIndexes(indexes, ([, , , length]) => length === null),
 	}
 	if (!isView) return described
 	const [[definition] = []] = await ask(UPDATABLE)
@@ -218,29 +219,15 @@ function foreignKeys(rows: readonly (readonly unknown[])[]): readonly Constraint
 	})
 }
 
-/** The rows of each unique index. */
-function groupedIndexes(rows: readonly (readonly unknown[])[]): (readonly unknown[])[][] {
-	const groups = new Map<unknown, (readonly unknown[])[]>()
-	for (const row of rows) groups.set(row[0], [...(groups.get(row[0]) ?? []), row])
-	return [...groups.values()]
-}
-
-/**
- * The columns of each unique index that has no nullable column and no expression. An index on a prefix of a text counts
- * too: it is even stricter.
- */
-function uniqueKeys(rows: readonly (readonly unknown[])[]): string[][] {
-	return groupedIndexes(rows)
-		.filter((parts) =>
-			parts.every(([, column, nullable]) => typeof column === 'string' && nullable !== 'YES'),
-		)
-		.map((parts) => parts.map(([, column]) => String(column)))
-}
-
-/** The columns of each unique index over whole columns. */
-function uniqueColumns(rows: readonly (readonly unknown[])[]): string[][] {
-	return groupedIndexes(rows)
-		.filter((parts) => parts.every(([, column, , length]) => typeof column === 'string' && length === null))
+/** The columns of each unique index whose parts all fit. An expression has no column. */
+function uniqueIndexes(
+	rows: readonly (readonly unknown[])[],
+	fits: (part: readonly unknown[]) => boolean,
+): string[][] {
+	const indexes = new Map<unknown, (readonly unknown[])[]>()
+	for (const row of rows) indexes.set(row[0], [...(indexes.get(row[0]) ?? []), row])
+	return [...indexes.values()]
+		.filter((parts) => parts.every((part) => typeof part[1] === 'string' && fits(part)))
 		.map((parts) => parts.map(([, column]) => String(column)))
 }
 

@@ -73,9 +73,12 @@ export function jsonParts(
 ): Parts {
 	const parts = allDigits === true ? quoted.json(sql.exact(ref)) : sql[form](ref)
 	if (!nullable) return parts
+	return [{ sql: `if(${ref} is not null,${oneText(parts)},'null')` }]
+}
+
+export function oneText(parts: Parts): string {
 	const [first] = parts
-	const whole = parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
-	return [{ sql: `if(${ref} is not null,${whole},'null')` }]
+	return parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
 }
 
 /** Removes line breaks from JSON: those that `to_base64` puts into strings; all others are whitespace between values. */

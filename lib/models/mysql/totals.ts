@@ -11,13 +11,11 @@ import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/tota
 import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part } from './json.ts'
+import { concatOf, jsonParts, mysqlColumn, oneText } from './json.ts'
 
-export function totalsOf(): TotalsDialect<Sql> {
-	return {
-		probe: writeProbe,
-		write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed)),
-	}
+export const TOTALS: TotalsDialect<Sql> = {
+	probe: writeProbe,
+	write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed)),
 }
 
 /** The first and the last time of each key in another zone than UTC. */
@@ -60,11 +58,6 @@ function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[]): TotalsWor
 		order: (ref, descending) => (descending ? `${ref} desc` : `${ref} is null, ${ref}`),
 		concat: concatOf,
 	}
-}
-
-function oneText(parts: readonly Part[]): string {
-	const [first] = parts
-	return parts.length === 1 && first !== undefined && 'sql' in first ? first.sql : concatOf(parts)
 }
 
 /** The time of a key in the query's zone. */

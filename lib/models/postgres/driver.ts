@@ -28,7 +28,7 @@ export function driverOf(database: PostgresDatabase, timeoutSeconds: Seconds): C
 		const driver = new PostgresJsDriver(database, timeoutSeconds)
 		return { driver, throughText: true, begin: () => driver.begin() }
 	}
-	if (isPGlite(database)) return { driver: new PGliteDriver(database), throughText: false }
+	if (isPGlite(database)) return { driver: pgliteDriver(database), throughText: false }
 	if (isPgPool(database)) return { driver: new PgDriver(database, timeoutSeconds), throughText: false }
 	throw new TypeError(
 		'PostgresModel takes a pg Pool, a postgres.js sql or a PGlite; a pg Client is only one connection: use a Pool',
@@ -62,28 +62,20 @@ interface PGliteDatabase extends PGliteQueryable {
 	transaction<T>(work: (transaction: PGliteQueryable) => Promise<T>): Promise<T>
 }
 
-class PGliteDriver implements Driver {
-	readonly #database: PGliteDatabase
-
-	constructor(database: PGliteDatabase) {
-		this.#database = database
-	}
-
-	query(statement: Statement): Promise<Rows> {
-		return run(this.#database, statement)
-	}
-
-	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		return this.#database.transaction((transaction) => {
-			const send = (statement: Statement) => run(transaction, statement)
-			const session: Session = {
-				run: send,
-				control: (text) => send({ text, values: [], writes: false }),
-				leaves: () => 'savepoint',
-				...{ connection: transaction, probe: PROBE, isAborted },
-			}
-			return within(session, work)
-		})
+function pgliteDriver(database: PGliteDatabase): Driver {
+	return {
+		query: (statement) => run(database, statement),
+		transaction: (work) =>
+			database.transaction((transaction) => {
+				const send = (statement: Statement) => run(transaction, statement)
+				const session: Session = {
+					run: send,
+					control: (text) => send({ text, values: [], writes: false }),
+					leaves: () => 'savepoint',
+					...{ connection: transaction, probe: PROBE, isAborted },
+				}
+				return within(session, work)
+			}),
 	}
 }
 

@@ -7,7 +7,7 @@ import type { Model } from '../../model.ts'
 import { ModelError } from '../../model-error.ts'
 import type { Replica } from '../../replicas.ts'
 import { usageOf } from '../../usage.ts'
-import { type Driver, type Rows, runBehind, SetupError, type Statement } from '../driver.ts'
+import { type Driver, type Rows, runBehind, SetupError } from '../driver.ts'
 import { NoAnswer, NoConnection } from '../pool.ts'
 import { type JointModel, RUNNER } from '../shared-transaction.ts'
 import { SqlModel } from '../sql-model.ts'
@@ -44,7 +44,7 @@ export class SqlReplica implements Replica {
 
 	/** Lets models over the primary's driver read by `own`. */
 	add(primary: Driver, own: Driver): void {
-		const driver = new ReplicaDriver(this, own, primary)
+		const driver = replicaDriver(this, own, primary)
 		this.#drivers.set(primary, driver)
 		// Reads are counted by the one, and the other has the pool.
 		usageOf(primary).replicas.push(driver, own)
@@ -103,35 +103,19 @@ export class SqlReplica implements Replica {
 }
 
 /** Sends reads to a replica, and everything else to its primary. */
-class ReplicaDriver implements Driver {
-	readonly #replica: SqlReplica
-	readonly #own: Driver
-	readonly #primary: Driver
-
-	constructor(replica: SqlReplica, own: Driver, primary: Driver) {
-		this.#replica = replica
-		this.#own = own
-		this.#primary = primary
-	}
-
-	query(statement: Statement): Promise<Rows> {
-		return statement.writes
-			? this.#primary.query(statement)
-			: this.#replica.read(this.#own, this.#primary, (driver) => driver.query(statement))
-	}
-
-	queryAfter(setup: Statement, statement: Statement): Promise<Rows> {
-		const run = (driver: Driver) =>
-			driver.queryAfter?.(setup, statement) ??
-			driver.transaction((inner) => runBehind(inner, setup, statement))
-		return statement.writes ? run(this.#primary) : this.#replica.read(this.#own, this.#primary, run)
-	}
-
-	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
-		return this.#primary.transaction(work)
-	}
-
-	renew(): void {
-		this.#primary.renew?.()
+function replicaDriver(replica: SqlReplica, own: Driver, primary: Driver): Driver {
+	const send = (writes: boolean, run: (driver: Driver) => Promise<Rows>) =>
+		writes ? run(primary) : replica.read(own, primary, run)
+	return {
+		query: (statement) => send(statement.writes, (driver) => driver.query(statement)),
+		queryAfter: (setup, statement) =>
+			send(
+				statement.writes,
+				(driver) =>
+					driver.queryAfter?.(setup, statement) ??
+					driver.transaction((inner) => runBehind(inner, setup, statement)),
+			),
+		transaction: (work) => primary.transaction(work),
+		renew: () => primary.renew?.(),
 	}
 }
