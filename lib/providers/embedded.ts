@@ -90,7 +90,7 @@ function branches(paths: readonly (readonly string[])[]): Tree {
 }
 
 function shapedRecord(value: unknown, tree: Tree, resource: string | undefined, declared: Declared): unknown {
-	if (!isRecord(value)) return value
+	if (!isObject(value)) return value
 	const key = ownOf(declared.keys, resource)
 	const related: Record<string, unknown> = key === undefined ? {} : { id: idOf(value, key) }
 	const lists: Record<string, unknown> = {}
@@ -101,7 +101,7 @@ function shapedRecord(value: unknown, tree: Tree, resource: string | undefined, 
 		if (isPage(found)) {
 			related[name] = found.data.map(record)
 			lists[name] = found.meta
-		} else if (isRecord(found)) related[name] = record(found)
+		} else if (isObject(found)) related[name] = record(found)
 	}
 	return { ...value, ...related, ...(Object.keys(lists).length === 0 ? {} : { _meta: lists }) }
 }
@@ -125,7 +125,7 @@ function prefetched(
 			throw new TypeError(
 				`prefetch names ${name}, whose resource isn't known: give the data provider the option relations, { ${resource}: { ${name}: … } }`,
 			)
-		const found = records.flatMap((record) => (isRecord(record) ? record[name] : [])).filter(isRecord)
+		const found = records.flatMap((record) => (isObject(record) ? record[name] : [])).filter(isObject)
 		const byId = new Map([...(all[target] ?? []), ...found].map((one) => [String(one.id), one]))
 		all[target] = [...byId.values()]
 	}
@@ -139,9 +139,9 @@ function without({ embed = [], fields = [], prefetch = [] }: Embedding): (record
 	const others = (of: object) =>
 		Object.fromEntries(Object.entries(of).filter(([name]) => !gone.includes(name)))
 	return (record) => {
-		if (!isRecord(record)) return record
+		if (!isObject(record)) return record
 		const { _meta: meta, ...rest } = record
-		const left = isRecord(meta) ? others(meta) : {}
+		const left = isObject(meta) ? others(meta) : {}
 		return { ...others(rest), ...(Object.keys(left).length === 0 ? {} : { _meta: left }) }
 	}
 }
@@ -163,11 +163,10 @@ function isList(value: unknown): value is readonly unknown[] {
 	return Array.isArray(value)
 }
 
-function isRecord(value: unknown): value is AnyRecord {
+export function isObject(value: unknown): value is AnyRecord {
 	return typeof value === 'object' && value !== null && !isList(value)
 }
 
-/** A list within a record. */
 function isPage(value: unknown): value is { readonly data: readonly unknown[]; readonly meta: AnyRecord } {
-	return isRecord(value) && isList(value.data) && isRecord(value.meta) && 'next' in value.meta
+	return isObject(value) && isList(value.data) && isObject(value.meta) && 'next' in value.meta
 }

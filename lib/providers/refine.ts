@@ -10,7 +10,7 @@ import { isRecord } from '../client/answer.ts'
 import { encodeParameters } from '../client/list-query.ts'
 import { PARAMETERS } from '../wire/list.ts'
 import { conditionsOf } from './crud-filters.ts'
-import { ownOf } from './embedded.ts'
+import { isObject, ownOf } from './embedded.ts'
 import { type Identifier, keyIn, valuesOf } from './ids.ts'
 import type { CustomParams, DataProvider, ListParams, Meta, Sorter } from './refine-calls.ts'
 import {
@@ -245,8 +245,4 @@ function bodyOf(values: unknown): object {
 
 function isNames(value: unknown): value is readonly string[] {
 	return Array.isArray(value) && value.every((name) => typeof name === 'string')
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-	return isRecord(value) && !Array.isArray(value)
 }

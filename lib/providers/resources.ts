@@ -4,7 +4,7 @@
  * `react-admin.ts` and `refine.ts`; calls `CrudClient`.
  */
 import { endpointUrl } from '../client/address.ts'
-import { ApiError, isRecord } from '../client/answer.ts'
+import { ApiError } from '../client/answer.ts'
 import { CrudClient } from '../client/crud-client.ts'
 import type { Page } from '../client/query-types.ts'
 import { send } from '../client/send.ts'
@@ -15,7 +15,7 @@ import {
 	type Settings,
 	settingsOf,
 } from '../client/settings.ts'
-import { type Declared, type Embedding, includeOf, ownOf, shaped } from './embedded.ts'
+import { type Declared, type Embedding, includeOf, isObject, ownOf, shaped } from './embedded.ts'
 import { amongst, chunks, type Identifier, type Key, MOST, urlChunks, valuesOf } from './ids.ts'
 
 /** Options of both data providers, besides those of the client. */
@@ -304,10 +304,6 @@ export function problemsOf({ details }: ApiError): ReadonlyMap<string, readonly 
 	for (const { field, message } of details)
 		if (field !== '') problems.set(field, [...(problems.get(field) ?? []), message])
 	return problems
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-	return isRecord(value) && !Array.isArray(value)
 }
 
 function isNames(value: unknown): boolean {
