@@ -21,10 +21,7 @@ export interface MemoryCacheOptions {
 	 * @default Infinity
 	 */
 	readonly maxBytes?: Bytes
-	/**
-	 * Time source.
-	 * @default performance.now
-	 */
+	/** Time source. @default performance.now */
 	readonly clock?: Clock
 }
 

@@ -20,7 +20,6 @@ const WATCH_INTERVAL: Milliseconds = 2_000
 /** The log is for the person at the terminal: failures with their causes, but only the message of a warning. */
 const logger: Logger = { ...consoleLogger, warn: (_, message) => console.error(escaped(message)) }
 
-/** A database that is being served. */
 export interface Serving {
 	/** Without a trailing slash. */
 	readonly url: string

@@ -2,7 +2,6 @@
 import type { Detail, ErrorCode } from '../wire/codes.ts'
 import type { PageMeta } from '../wire/list.ts'
 
-/** One request. */
 export interface Call {
 	readonly method: string
 	readonly url: string

@@ -94,11 +94,7 @@ function otherParameters(query: AnyQuery): [string, unknown][] {
 /** Those without a value have no effect. */
 const LISTS = ['sort', 'include']
 
-/**
- * What a call returns of each record, as parameters of a URL.
- *
- * @throws TypeError as `encodeQuery`
- */
+/** What a call returns of each record, as parameters of a URL. @throws TypeError as `encodeQuery` */
 export function selectionText({ fields, include }: AnyQuery): string {
 	const texts = otherParameters({ fields, include }).map(([name, value]): [string, string] => [
 		name,
@@ -147,7 +143,6 @@ const NO_FILTER = 'must hold filters; write a condition on a field with this nam
 interface Terms {
 	/** Parameters of a URL. */
 	readonly pairs: [string, string][]
-	/** Members of `filter`. */
 	readonly filters: JsonFilter[]
 	/** Members of a QUERY's body, for fields with the same name as a filter group, which can't be in a filter. */
 	readonly members: JsonFilter

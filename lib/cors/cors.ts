@@ -54,7 +54,6 @@ const EXPOSED: readonly string[] = [
 	...['RateLimit', 'RateLimit-Policy', 'Retry-After', 'Sunset', 'WWW-Authenticate', 'X-Total-Count'],
 ]
 
-/** The header lines of replies to one origin. */
 interface OriginLines {
 	/** Whether the origin's scripts may read the replies. */
 	readonly isAllowed: boolean

@@ -284,7 +284,6 @@ export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
 	return new RawJson(`[${answers.map((answer) => textInList(stripped(view, sentValue(answer)))).join()}]`)
 }
 
-/** The text of an answer in a list. */
 export function textInList(answer: unknown): string {
 	return textOf(sentValue(answer) ?? null)
 }

@@ -22,11 +22,7 @@ import { MEDIA_TYPES } from './transfer/format.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 import { compiledRules, type WriteKind } from './write.ts'
 
-/**
- * The shape of an operation.
- *
- * @param validator the server's, for lists of rules; `undefined` for the built-in one
- */
+/** The shape of an operation. @param validator the server's, for lists of rules; `undefined` for the built-in one */
 export function crudShape(
 	facts: CrudFacts,
 	validator: Validator | undefined,

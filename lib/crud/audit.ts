@@ -50,9 +50,7 @@ const OPTIONAL: readonly Column[] = ['resource']
 /** Those that must be nullable: who may be unknown, and new records have nothing before. */
 const NULLABLE: readonly Column[] = ['who', 'before', 'after']
 
-/**
- * @throws TypeError for a model that can't record the changes, and for unknown fields
- */
+/** @throws TypeError for a model that can't record the changes, and for unknown fields */
 export function auditOf(plan: CrudPlan, given: AuditOption | undefined): Audit | undefined {
 	if (given === undefined) return undefined
 	const place = `${plan.owner}: audit`
@@ -107,7 +105,6 @@ function checkColumn(
 	if (!field.nullable && NULLABLE.includes(name)) throw new TypeError(`${place}.${name} must be nullable`)
 }
 
-/** A change to record. */
 export interface AuditedChange {
 	/** The handler's model, and that of the audit; both within the request's transaction, if there is one. */
 	readonly model: Model

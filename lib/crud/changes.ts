@@ -155,7 +155,6 @@ export async function changeWithin(
 	return presentRecord(view, key, isStale ? 'stale' : record, more, readCompleted)
 }
 
-/** A change of one record. */
 interface Change {
 	readonly operation: CrudOperation
 	readonly scope: Scope

@@ -24,11 +24,7 @@ export function offsetCursor(stamp: string, offset: number): string {
 	return Buffer.from(JSON.stringify([stamp, offset])).toString('base64url')
 }
 
-/**
- * The offset in a cursor made by `offsetCursor`.
- *
- * @throws RestError as `cursorValues`
- */
+/** The offset in a cursor made by `offsetCursor`. @throws RestError as `cursorValues` */
 export function cursorOffset(cursor: string, stamp: string): number {
 	const [offset, ...more] = partsAfterStamp(cursor, stamp)
 	if (Number.isSafeInteger(offset) && Number(offset) >= 0 && more.length === 0) return Number(offset)

@@ -92,11 +92,9 @@ export class RepeatCache<T extends object> {
 
 /** The selections of a handler's records: one object for each set of fields, so that models can prepare statements for it. */
 export class Selections {
-	/** All visible fields. */
 	readonly all: Selection
 	readonly #visible: readonly CrudField[]
 	readonly #version: string | undefined
-	/** Other selections. */
 	readonly #cache = new RepeatCache<Selection>()
 	/** What requests ask for, by their parameters: `parse-include.ts` keeps it here. */
 	readonly requests = new RepeatCache<object>()

@@ -23,7 +23,6 @@ type Filterable = Pick<CrudPlan, 'fields' | 'filterable' | 'relations'>
 export interface FilterReader {
 	/** The fields that it may name. */
 	fieldsOf(plan: Filterable): FieldMap
-	/** The condition on one field. */
 	readonly condition: typeof fieldCondition
 }
 

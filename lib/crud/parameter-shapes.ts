@@ -28,7 +28,6 @@ export function recordParameters(plan: CrudPlan): ParameterShape[] {
 	return [fieldsParameter(plan), ...includeParameters(plan)]
 }
 
-/** The parameters of a read. */
 export function readParameters(plan: CrudPlan): ParameterShape[] {
 	const isRestored = plan.parameters.includes('deleted')
 	const schema: JsonSchema = { type: 'string', enum: ['only'] }

@@ -38,7 +38,6 @@ export interface CrudPlan
 	readonly model: Model
 	/** The handler whose `session()` says which model to use: see `session.ts`. `undefined` if it isn't overridden. */
 	readonly sessionBy: object | undefined
-	/** Whether the model has replicas. */
 	readonly hasReplicas: boolean
 	/** All fields of the model, by their names for clients. */
 	readonly fields: FieldMap
@@ -92,7 +91,6 @@ export interface Relation {
 	readonly canTie: boolean
 	/** Whether new records may come with related ones. */
 	readonly canCreate: boolean
-	/** Whether a subclass overrides the operation of the other handler. */
 	readonly isOverridden: boolean
 	/** Whether a subclass overrides the other handler's `stripObject`. */
 	readonly isStripped: boolean
@@ -102,7 +100,6 @@ export interface Relation {
 
 export type Relations = ReadonlyMap<string, Relation>
 
-/** A link with its relation. */
 export interface RelationLink extends Link {
 	readonly relation: Relation
 }
@@ -221,11 +218,7 @@ export function crudPlan(
 	}
 }
 
-/**
- * Refuses `allow` with a create that can never succeed.
- *
- * @throws TypeError that names the columns without a value
- */
+/** Refuses `allow` with a create that can never succeed. @throws TypeError that names the columns without a value */
 export function refuseImpossibleCreate(plan: CrudPlan): void {
 	const { owner, model, creatable, allow } = plan
 	if (!(['create', 'createMany', 'import'] as const).some((one) => allow.has(one))) return

@@ -208,11 +208,7 @@ export function withScope(values: Values, { terms, fixed }: Scope, plan: CrudPla
 	return all
 }
 
-/**
- * Refuses a change that would move a record out of its scope.
- *
- * @throws RestError `forbidden`
- */
+/** Refuses a change that would move a record out of its scope. @throws RestError `forbidden` */
 export function refuseLeaving(changes: Changes, { terms }: Scope, plan: CrudPlan): void {
 	for (const { field, values } of terms) {
 		const { name } = field.field

@@ -48,9 +48,7 @@ export interface CrudFacts {
 	readonly paths: (readonly string[])[]
 }
 
-/** A transaction of `transaction()`. */
 export interface CrudTransaction {
-	/** A model within it. */
 	of(model: Model): Model
 	/** 1 for one that isn't within another. */
 	readonly depth: number

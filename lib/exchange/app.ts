@@ -40,7 +40,6 @@ export interface App {
 
 /** Facts about a request that a trusted proxy may have stated in headers. */
 export interface Proxies {
-	/** The client's address. */
 	address(incoming: Incoming): string
 	/** What the nearest trusted proxy says in a forwarded header; `undefined` when no proxy is trusted. */
 	readonly forwarded: ((incoming: Incoming, header: ForwardedHeader) => string | undefined) | undefined

@@ -45,7 +45,6 @@ export interface OperationData {
 	readonly url?: string
 	/** Whether it restores the deleted record of the page. */
 	readonly restores?: true
-	/** Whether it imports records from a file. */
 	readonly imports?: true
 	/** Whether its records can be exported to a file. */
 	readonly exports?: true
@@ -60,7 +59,6 @@ export interface OperationData {
 	readonly matched?: readonly string[] | undefined
 	/** Whether it reads its body as a stream, for example an upload. */
 	readonly isStreaming: boolean
-	/** Whether it returns a page of a list. */
 	readonly isPage: boolean
 	/** Whether it returns totals of records. */
 	readonly isTotals: boolean
@@ -93,7 +91,6 @@ export interface ChoiceData {
 export interface RelatedListData {
 	/** `/articles/7/comments`. */
 	readonly url: string
-	/** Number of records in a page. */
 	readonly limit: number
 	/** The fields of their foreign key to the page's record. */
 	readonly back: readonly string[]

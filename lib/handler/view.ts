@@ -45,11 +45,7 @@ export function becomeView(instance: object, exchange: Exchange): object {
 	return view
 }
 
-/**
- * The exchange of a view.
- *
- * @throws TypeError that names the member, when the object isn't a view
- */
+/** The exchange of a view. @throws TypeError that names the member, when the object isn't a view */
 export function exchangeOf(view: object, member: string): Exchange {
 	const exchange = (view as View)[EXCHANGE]
 	if (exchange === undefined) throw outsideRequest(view, member)

@@ -107,11 +107,7 @@ export interface SlidingLimit extends WindowLimit {
 	readonly mutex: KeyedMutex
 }
 
-/**
- * Takes one slot.
- *
- * @param now the time of day
- */
+/** Takes one slot. @param now the time of day */
 export function countSliding(
 	cache: Cache,
 	key: string,

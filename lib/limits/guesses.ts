@@ -15,7 +15,6 @@ import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { bestEffort, type Cache, type JsonValue } from '../cache/cache.ts'
 import { type Counter, countFixed, type LimitResult, peekFixed, stricter } from './counters.ts'
 
-/** A guess that was taken. */
 export interface Guess {
 	/** Releases the guess: the credentials are good or absent, or the request was answered otherwise. Idempotent. */
 	release(): void

@@ -147,7 +147,6 @@ export function callerOf(user: User | null, address: string): Caller {
 	return { id: `address:${own}`, isUser: false, share: wider?.[1] ?? own, wider }
 }
 
-/** The networks that an address counts for. */
 interface Networks {
 	/** An IPv4 address, also one embedded in IPv6; otherwise the first 64 bits of an IPv6 address, normalized: `2001:db8:0:1`. */
 	readonly own: string

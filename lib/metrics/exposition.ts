@@ -13,7 +13,6 @@ export type Labels = Readonly<Record<string, string>>
 /** A value with its labels: `[{ pool: 'postgresql' }, 3]`. */
 export type Sample = readonly [labels: Labels, value: number]
 
-/** A histogram with its labels. */
 export interface HistogramSample {
 	readonly labels: Labels
 	/** How many values there are up to each bound, and not up to the one before; last, those above all bounds. */

@@ -207,7 +207,6 @@ function lengthOf({ body, ascii }: Outcome): number | undefined {
 	return body instanceof Uint8Array ? body.byteLength : undefined
 }
 
-/** Rounds to microseconds. */
 function rounded(time: Milliseconds): Milliseconds {
 	return Math.round(time * 1_000) / 1_000
 }

@@ -25,7 +25,6 @@ type ByKind = Readonly<Record<Kind, Map<string, Part>>>
 type SharedPart = { reference: Part | undefined; readonly toJSON: () => Part }
 
 export class Components {
-	/** Components by kind and name. */
 	readonly #kinds = Object.fromEntries(KINDS.map((kind) => [kind, new Map<string, Part>()])) as ByKind
 	/** Component names by kind, requested name and JSON, to find equal parts. */
 	readonly #names = new Map<string, string>()

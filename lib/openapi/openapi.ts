@@ -33,7 +33,6 @@ export function mountOpenApi(controller: HandlerController, mounts: MountTree, i
 	import('./document.ts').catch(() => {})
 }
 
-/** The description with its `servers`. */
 interface ServedText {
 	/** The digest of the description without `servers`, and the `servers`. */
 	readonly source: string

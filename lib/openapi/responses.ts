@@ -47,7 +47,6 @@ function refusalsOf(endpoint: Endpoint): readonly number[] {
 	return [...statuses].sort((a, b) => a - b)
 }
 
-/** Headers of failures. */
 const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 	401: ['WWW-Authenticate'],
 	429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],

@@ -106,7 +106,6 @@ function errorFrom(
 	return isThenable(returned) ? Promise.resolve(returned).then(next, fail) : next(returned)
 }
 
-/** The error for a value that `onError` must not return. */
 function strayValue({ name }: Hook, value: unknown): TypeError | undefined {
 	if (value === undefined || value === null) return undefined
 	disposeBody(value)

@@ -143,11 +143,7 @@ export class Request {
 		this.#source.requireDigest(challenge)
 	}
 
-	/**
-	 * The unread body, for methods listed in `streaming`.
-	 *
-	 * @throws TypeError in any other method
-	 */
+	/** The unread body, for methods listed in `streaming`. @throws TypeError in any other method */
 	get stream(): Readable {
 		return this.#source.body.stream()
 	}

@@ -11,14 +11,12 @@ import type { Exchange, MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
 import type { MountedEndpoint } from './endpoints.ts'
 
-/** What a custom route leads to. */
 export interface CustomRoute {
 	/** As declared: `GET|POST custom/%s`. */
 	readonly key: string
 	readonly action: Action
 }
 
-/** One handler at one path. */
 export interface Mount extends MountFacts {
 	/** The handler itself, for descriptions; requests use its views. */
 	readonly handler: object

@@ -21,7 +21,6 @@ export interface Outgoing extends Writable {
 	setTimeout(time: number): unknown
 }
 
-/** What we use of a connection. */
 export interface Connection extends Writable {
 	/** `undefined` for a Unix socket. */
 	readonly remoteAddress?: string | undefined

@@ -16,11 +16,7 @@ export type { Params, Spec }
 export interface ReadOptions {
 	/** Whether texts are converted to other kinds: true for forms and query strings, false for JSON. */
 	readonly coerce: boolean
-	/**
-	 * Checks lists of rules. A compiled spec keeps the validator that it was compiled with.
-	 *
-	 * @default ruleValidator
-	 */
+	/** Checks lists of rules. A compiled spec keeps the validator that it was compiled with. @default ruleValidator */
 	readonly validator?: Validator
 }
 

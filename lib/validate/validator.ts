@@ -81,11 +81,7 @@ export type Result =
 
 /** How values are read. */
 export interface ValidateOptions {
-	/**
-	 * Whether texts are converted to other kinds, as for forms and query strings, but not for JSON.
-	 *
-	 * @default false
-	 */
+	/** Whether texts are converted to other kinds, as for forms and query strings, but not for JSON. @default false */
 	readonly coerce?: boolean
 }
 

@@ -38,7 +38,6 @@ export type FindKey = (
 /** Keys by id: an object or a Map, which is read once, or a function, if keys are added or removed later. */
 export type HmacKeys = Readonly<Record<string, DeclaredKey>> | ReadonlyMap<string, DeclaredKey> | FindKey
 
-/** A checked key. */
 export interface CompiledKey {
 	readonly secrets: readonly KeyObject[]
 	readonly user: Readonly<Record<string, unknown>>

@@ -1,12 +1,10 @@
 /** `ClientAdapter`: one interface for the Redis clients. `ioredis.ts` and `node-redis.ts` implement it, and `client.ts` chooses. */
 
-/** A call that can be cancelled. */
 export interface Cancellable {
 	/** Aborted when the call is cancelled. Created when first read. */
 	readonly signal: AbortSignal
 }
 
-/** Listeners of a `ClientAdapter`. */
 export interface ClientListeners {
 	/** A new connection is ready. */
 	ready(): void
@@ -16,7 +14,6 @@ export interface ClientListeners {
 	ended(): void
 }
 
-/** One interface for all clients. */
 export interface ClientAdapter {
 	/** Whether keys are spread over the servers of a Redis Cluster. */
 	readonly isCluster: boolean

@@ -98,11 +98,7 @@ export class RedisLink {
 		return connection
 	}
 
-	/**
-	 * Sends a command.
-	 *
-	 * @throws CacheUnavailable if an earlier command has timed out on this connection
-	 */
+	/** Sends a command. @throws CacheUnavailable if an earlier command has timed out on this connection */
 	send(args: readonly string[], connection: Connection, call: Call): Promise<unknown> {
 		if (connection.pausedUntil !== undefined) {
 			if (this.now() < connection.pausedUntil)

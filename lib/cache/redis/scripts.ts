@@ -65,7 +65,6 @@ export function redisKey(key: string): string {
 	return NEEDS_UTF16.test(key) ? UTF16_PREFIX + Buffer.from(key, 'utf16le').toString('hex') : key
 }
 
-/** Prefix of keys in UTF-16. */
 const UTF16_PREFIX = '\0utf16:'
 
 /**

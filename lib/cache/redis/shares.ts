@@ -49,11 +49,7 @@ export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes, parts: num
 	return { bytes: Math.floor(bytes / parts), limit: bytes, option: 'maxBytes' }
 }
 
-/**
- * Runs a script for an entry.
- *
- * @throws CacheFull if its share is full
- */
+/** Runs a script for an entry. @throws CacheFull if its share is full */
 export async function runShared(
 	send: Send,
 	script: Script,
@@ -200,7 +196,6 @@ if from then giveBack(before, from) end
 return redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[1])
 `)
 
-/** `DEL`. */
 export const DELETE = scriptOf(`
 ${COUNTS}
 ${GIVEN_BACK}

@@ -11,11 +11,7 @@ import type { CrudPlan } from '../plan.ts'
 import { type CrudView, STATE } from '../view.ts'
 import { placed } from './places.ts'
 
-/**
- * What `check` makes of each record in the body.
- *
- * @throws RestError `invalid` with the problems of all records
- */
+/** What `check` makes of each record in the body. @throws RestError `invalid` with the problems of all records */
 export async function checkedEach<T>(
 	{ maxBatch }: CrudPlan,
 	exchange: Exchange,

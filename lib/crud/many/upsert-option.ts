@@ -22,11 +22,7 @@ export interface UpsertOn {
 	readonly writable: FieldMap
 }
 
-/**
- * Refuses an `upsert` in `allow` that could not work, or that would get around an override.
- *
- * @throws TypeError
- */
+/** Refuses an `upsert` in `allow` that could not work, or that would get around an override. @throws TypeError */
 export function checkUpsert(plan: CrudPlan, isScoped: boolean, overridden: ReadonlySet<CrudOperation>): void {
 	const { owner, model, allow, upsertOn, fields, creatable } = plan
 	if (!allow.has('upsert')) return

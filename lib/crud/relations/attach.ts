@@ -145,7 +145,6 @@ function manyText(include: Include, page: TextPage | undefined): string {
 	return `{"data":[${records}],"meta":${JSON.stringify(meta)}}`
 }
 
-/** A page as texts of records. */
 interface TextPage extends Records {
 	readonly next: string | undefined
 	readonly total: number | undefined

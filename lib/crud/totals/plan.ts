@@ -28,7 +28,6 @@ export interface TotalsPlan {
 
 export const FUNCTIONS = ['sum', 'avg', 'min', 'max'] as const
 
-/** A total that is of a field. */
 export type TotalFunction = (typeof FUNCTIONS)[number]
 
 const DATE_PARTS: readonly TimePart[] = ['year', 'quarter', 'month', 'week', 'day']

@@ -27,9 +27,7 @@ import { type Row, rowsOf } from './read-rows.ts'
 import type { Slots } from './slots.ts'
 import { Spool, type Spooled } from './spool.ts'
 
-/** What an import is answered with. */
 interface Imported {
-	/** The number of records. */
 	readonly records: number
 	/** Only of a check: what is wrong, `17.title` in line 17. */
 	readonly problems?: readonly Detail[]

@@ -18,7 +18,6 @@ export type Row = { readonly line: number } & (
 	| { readonly problem: Omit<Detail, 'field'> }
 )
 
-/** Reads one import. */
 interface RowReader {
 	push(text: string): Row[]
 	end(): Row[]

@@ -8,7 +8,6 @@ import { type Include, NO_INCLUDE } from '../relations/parse-include.ts'
 import { cellOf, textCell } from './csv.ts'
 import type { Format } from './format.ts'
 
-/** Writes one export. */
 export interface RowWriter {
 	readonly head: string
 	/** @param record a record as JSON */

@@ -4,7 +4,6 @@ import type { Body } from './curl.ts'
 import { isPath, pathOf } from './path.ts'
 import { ANONYMOUS, type Session } from './session.ts'
 
-/** How a body is entered. */
 export type BodyMode = 'fields' | 'json' | 'file'
 
 /** The unsaved input of a form, kept when the page is rendered again. */

@@ -12,9 +12,7 @@ export function buttonForm(): BodyForm & { readonly alert: HTMLElement } {
 	return { element: el('form'), showProblems, alert }
 }
 
-/**
- * @param what says what is deleted, as `open` is called
- */
+/** @param what says what is deleted, as `open` is called */
 export function confirmDialog(
 	app: App,
 	onConfirm: () => void,

@@ -1,6 +1,5 @@
 /** A lossless JSON parser: numbers keep their digits, and objects are Maps, which keep order and `__proto__`. */
 
-/** A number as its text. */
 export class RawNumber {
 	readonly text: string
 

@@ -17,7 +17,6 @@ export interface ListFeatures {
 	readonly filters: ReadonlyMap<string, readonly string[]>
 }
 
-/** A condition in a URL. */
 export interface Condition {
 	/** Its index among the query's pairs. */
 	readonly at: number

@@ -10,7 +10,6 @@ import { pathOf } from './path.ts'
 
 export type Row = ReadonlyMap<string, JsonValue>
 
-/** Maximum number of relations in a request. */
 const MAX_RELATIONS = 10
 /** Maximum number of records that a cell names. */
 const MAX_NAMED = 3

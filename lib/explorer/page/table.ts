@@ -110,7 +110,6 @@ function valueIn(row: JsonValue, column: string): JsonValue | undefined {
 	return isRecord(row) ? row.get(column) : row
 }
 
-/** A heading that sorts by its column, if it can. */
 export function heading(app: App, column: string, { sortable }: Pick<ListFeatures, 'sortable'>): HTMLElement {
 	if (!sortable.has(column)) return el('th', { scope: 'col' }, column)
 	const { field, isDescending } = sortOf(app.url)

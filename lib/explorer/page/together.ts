@@ -7,7 +7,6 @@ import { isList, isRecord, type JsonValue } from './json-value.ts'
 import { keyFields, recordUrl } from './list-query.ts'
 import type { Row } from './related-names.ts'
 
-/** Whether an operation changes records that can be selected. */
 export function changesSelected({ data }: App, { matched }: OperationData): boolean {
 	return matched !== undefined && keyFields(data.recordPath).length > 0
 }

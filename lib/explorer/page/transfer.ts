@@ -8,7 +8,6 @@ export const TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as cons
 export interface Transfer {
 	/** Aborted when the user stops it. */
 	readonly signal: AbortSignal
-	/** Shows how far it is. */
 	show(progress: string): void
 	/** Removes its box. */
 	end(): void

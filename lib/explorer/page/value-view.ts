@@ -18,7 +18,6 @@ export function cellValue(value: JsonValue | undefined, roots: readonly string[]
 	return el('span', { class: 'clip', title: text.length > 30 && text }, shown)
 }
 
-/** A value in full. */
 export function wholeValue(value: JsonValue, roots: readonly string[]): HTMLElement | string {
 	if (isRecord(value) || isList(value)) return tagList(value) ?? jsonView(textOf(value), roots)
 	if (typeof value !== 'string') return cellValue(value, roots)

@@ -38,7 +38,6 @@ export interface MemoryField {
 	readonly asText?: boolean
 }
 
-/** A field with its default. */
 export interface DeclaredField extends Field {
 	/** Returns the default; `undefined` if there is none, or if the store generates the key. */
 	readonly initial: (() => unknown) | undefined

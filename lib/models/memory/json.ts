@@ -38,7 +38,6 @@ export function identityOf(value: Exclude<Stored, null>, field: Field): string {
 	return keyText(value, field.type)
 }
 
-/** Returns a function that writes a field's values. */
 export function writeOf({ type, asText, allDigits }: Field): Write {
 	switch (type) {
 		case 'boolean':

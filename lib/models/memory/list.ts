@@ -13,12 +13,10 @@ interface Ordered {
 	readonly isReversed: boolean
 }
 
-/** A term of an order. */
 export interface Term {
 	readonly field: Field
 	readonly descending: boolean
 	readonly compare: (a: Stored, b: Stored) => number
-	/** A record's value. */
 	valueOf(values: readonly Stored[]): Stored
 }
 

@@ -23,11 +23,7 @@ export interface MemoryModelOptions {
 	 * and one of several fields, must always be given.
 	 */
 	readonly key: string | readonly string[]
-	/**
-	 * Unique constraints, each a list of fields: `[['email'], ['author', 'slug']]`.
-	 *
-	 * @default none
-	 */
+	/** Unique constraints, each a list of fields: `[['email'], ['author', 'slug']]`. @default none */
 	readonly unique?: readonly (readonly string[])[]
 	/**
 	 * Foreign keys: a field, or a list of them, with the key of another model, or of this one (`'itself'`).

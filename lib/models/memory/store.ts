@@ -13,7 +13,6 @@ export interface Reference {
 	readonly store: Store
 }
 
-/** A unique constraint. */
 export interface Unique {
 	readonly names: readonly string[]
 	readonly indexes: readonly number[]
@@ -29,7 +28,6 @@ export class Store {
 	readonly keyIndexes: readonly number[]
 	readonly uniques: readonly Unique[]
 	readonly references: Reference[] = []
-	/** References of all stores to this one. */
 	readonly referrers: { readonly from: Store; readonly reference: Reference }[] = []
 	readonly layer: Layer
 	#lockOrder: string | undefined
@@ -157,7 +155,6 @@ export class Layer {
 		this.#sorted = below === undefined ? [] : undefined
 	}
 
-	/** A layer for a transaction. */
 	above(transaction: Layers): Layer {
 		return new Layer(this.#order, this, transaction)
 	}

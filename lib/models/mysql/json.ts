@@ -26,7 +26,6 @@ interface ColumnSql {
 	bind(value: Exclude<Value, null>): unknown
 }
 
-/** A column with its SQL. */
 export interface MysqlColumn extends Column {
 	readonly sql: ColumnSql
 	readonly isAutoIncrement: boolean

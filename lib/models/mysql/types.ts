@@ -2,7 +2,6 @@
 import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
 
-/** Details of a column's type. */
 export interface TypeDetails {
 	readonly isUnsigned: boolean
 	readonly precision: number

@@ -10,7 +10,6 @@ import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { concatText, isShort, jsonText } from './json.ts'
 import { bound } from './types.ts'
 
-/** Formats for `to_char`. */
 const FORMATS: Readonly<Record<TimePart, string>> = {
 	year: 'YYYY',
 	quarter: 'YYYY"-Q"Q',

@@ -13,11 +13,7 @@ export interface BatchTrace {
 	readonly reads: readonly AsyncResource[]
 }
 
-/**
- * Not in the published types, because Node 26 swaps the two type parameters.
- *
- * @internal
- */
+/** Not in the published types, because Node 26 swaps the two type parameters. @internal */
 export const BATCHES: TracingChannel<unknown, BatchTrace> = tracingChannel('verbena:batch')
 
 /** The async context of a read that is begun now. */

@@ -75,11 +75,7 @@ function isKeyColumn({ columns }: Keyless, name: string): boolean {
 	return column?.type === undefined || isKeyType(column.type)
 }
 
-/**
- * Adds the key to a table.
- *
- * @throws TypeError if a column's type can't be a key's
- */
+/** Adds the key to a table. @throws TypeError if a column's type can't be a key's */
 export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
 	table: T,
 	key: readonly string[],

@@ -3,7 +3,6 @@
  * it is refused: by then, the connection may be in someone else's. Used by `transaction.ts` and the driver of postgres.js.
  */
 
-/** The transaction that lends its connection. */
 export interface Lending {
 	/** Called before each call by hand. @throws TypeError if the transaction has ended */
 	begin(): void

@@ -50,7 +50,6 @@ export class LiveTable {
 		other.#linkedBy.add(this)
 	}
 
-	/** This table, and all to which `next` leads. */
 	#reach(next: (table: LiveTable) => Iterable<LiveTable>): Set<LiveTable> {
 		const reached = new Set<LiveTable>([this])
 		// Includes those that are added meanwhile.

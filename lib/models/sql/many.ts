@@ -89,7 +89,6 @@ function insertStatements(
 	return statements
 }
 
-/** Records to insert. */
 interface Rows {
 	/** Those that any of the records has a value for. */
 	readonly fields: readonly string[]

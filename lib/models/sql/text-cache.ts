@@ -8,7 +8,6 @@ import { type Linked, RecencyList } from '../../base/recency-list.ts'
 import type { Bytes } from '../../base/time.ts'
 import type { Statement } from './driver.ts'
 
-/** An entry of an {@link Lru}. */
 export interface LruEntry extends Linked<LruEntry> {
 	/** Approximate size. */
 	readonly bytes: Bytes

@@ -144,7 +144,6 @@ interface RawStatement {
 	run(values: readonly unknown[]): { readonly changes: number }
 }
 
-/** A statement of node:sqlite. */
 interface NodeStatement {
 	setReadBigInts(on: boolean): void
 	setReturnArrays(on: boolean): void

@@ -41,7 +41,6 @@ export type Leaf = Exclude<TotalsCondition, { op: 'and' | 'or' | 'not' | 'null' 
 /** A text of the JSON, or the index of a key or a total. */
 type JsonPart = string | { readonly key: number } | { readonly total: number }
 
-/** A group's JSON, in parts. */
 export function jsonParts({ by, totals }: TotalsQuery): readonly JsonPart[] {
 	const parts: JsonPart[] = []
 	let before = '{'

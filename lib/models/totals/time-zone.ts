@@ -41,7 +41,6 @@ function stepIn(year: number): Milliseconds {
 /** Maximum number of years and changes that are remembered, of all zones together: clients name them. */
 const MAX_HELD = 20_000
 
-/** The zones of one model. */
 export class TimeZones {
 	/** By the name that `Intl` has for all spellings of it. Least recently used first. */
 	readonly #zones = new Map<string, TimeZone>()

@@ -61,7 +61,6 @@ function malformed(text: string, { offset, expected }: JsonFault): RestError {
 	return new RestError('bad_request', `The body is malformed JSON at ${place}: expected ${expected}`)
 }
 
-/** The `{` of a text. */
 interface Braces {
 	/** The number of `{`, including those in strings. */
 	readonly count: number

@@ -153,7 +153,6 @@ function matchesRest(rest: Pattern, segments: readonly string[], depth: number):
 export interface CompiledPattern {
 	readonly text: string
 	readonly pattern: Pattern
-	/** The shape of the first segment with placeholders. */
 	readonly firstShape: Shape | undefined
 	/** The shapes of the other segments with placeholders, in order. */
 	readonly otherShapes: readonly Shape[]

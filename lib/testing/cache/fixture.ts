@@ -12,10 +12,7 @@ export type MakeCache = (clock: Clock, max: number) => Cache | Promise<Cache>
 
 /** How a cache differs from one in memory. */
 export interface CacheContractOptions {
-	/**
-	 * Whether the cache holds at most `max` entries. If not, the cases of a full cache are omitted.
-	 * @default true
-	 */
+	/** Whether the cache holds at most `max` entries. If not, the cases of a full cache are omitted. @default true */
 	readonly bounded?: boolean
 	/**
 	 * The size of the cache, if it limits each caller to a share of it: 1 MiB or a little more, because the cases fill it.
@@ -35,10 +32,7 @@ export interface CacheContractOptions {
 	 * @default 0: present in the last millisecond, expired in the next
 	 */
 	readonly slackSeconds?: Seconds
-	/**
-	 * Called with each cache after its case, passed or failed.
-	 * @default nothing
-	 */
+	/** Called with each cache after its case, passed or failed. @default nothing */
 	readonly close?: (cache: Cache) => void | Promise<void>
 }
 

@@ -64,7 +64,6 @@ export interface ListOptions extends Partial<Omit<ListQuery, 'selection' | 'orde
 	readonly order?: readonly string[]
 }
 
-/** A parsed record. */
 type JsonRecord = Readonly<Record<string, unknown>>
 
 const NO_GUARD: Guard = { where: undefined, version: undefined }
@@ -168,7 +167,6 @@ export class ModelFixture {
 		return this.model.transaction((model) => work(new ModelFixture(model, [])))
 	}
 
-	/** One field of a record. */
 	async value(id: string, field: string): Promise<unknown> {
 		return (await this.read(id, [field]))[field]
 	}
@@ -191,12 +189,10 @@ export class ModelFixture {
 		})
 	}
 
-	/** The records of a list. */
 	async list(options: ListOptions = {}): Promise<JsonRecord[]> {
 		return recordsOf(await this.query(options))
 	}
 
-	/** One field of each record of a list. */
 	async column(options: ListOptions = {}, field = 'title'): Promise<unknown[]> {
 		const records = await this.list({ ...options, fields: [field] })
 		return records.map((record) => record[field])

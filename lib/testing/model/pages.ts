@@ -173,7 +173,6 @@ export async function assertPages(
 		deepStrictEqual(await readPages(fixture, { order, limit }), expected, `${order.join()} by ${limit}`)
 }
 
-/** The ids of all pages. */
 async function readPages(fixture: ModelFixture, options: ListOptions, total?: number): Promise<unknown[]> {
 	const ids: unknown[] = []
 	let after: readonly Value[] | undefined

@@ -101,7 +101,6 @@ export function toRelationCase(
 	}
 }
 
-/** A list's query. */
 export interface RelatedQuery extends Partial<Omit<ListQuery, 'selection' | 'order'>> {
 	/** The key is appended. */
 	readonly order?: readonly Order[]

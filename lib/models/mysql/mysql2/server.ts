@@ -17,7 +17,6 @@ export interface Server {
 	readonly timestampEnd: string
 	/** The statement's text with a timeout, and strict mode for changes, which apply only to it and not to the session. */
 	readonly withSettings: (statement: Statement) => string
-	/** `max_allowed_packet`. */
 	readonly maxPacketBytes: Bytes
 }
 

@@ -4,7 +4,6 @@ import type { Column, Table } from '../../sql/table.ts'
 import { type MysqlColumn, quoteName, unquoted } from '../json.ts'
 import type { Server } from '../mysql2/server.ts'
 
-/** A table without its key. */
 export type Described = Omit<Table, 'key' | 'columns'> &
 	Omit<Keyless, 'columns'> & { readonly columns: readonly MysqlColumn[] }
 

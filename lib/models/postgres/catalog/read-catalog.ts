@@ -10,7 +10,6 @@ export interface Relation {
 	readonly isView: boolean
 	/** Whether its unqualified name refers to it, according to the connection's `search_path`. */
 	readonly isVisible: boolean
-	/** Whether it is a partition. */
 	readonly isPart: boolean
 	/** Whether it, or a partition of it, has rules or triggers. The triggers of foreign keys don't count. */
 	readonly hasTriggers: boolean
@@ -69,7 +68,6 @@ export interface CatalogConstraint {
 	readonly name: string
 	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
 	readonly kind: string
-	/** Column numbers. */
 	readonly columns: readonly number[] | null
 	/** Of a foreign key; null if it isn't compared by `=`, and for the copies that the server makes for partitions of the target. */
 	readonly target: {

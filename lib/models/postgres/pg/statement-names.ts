@@ -16,7 +16,6 @@ const MAX_EVICTED_BYTES: Bytes = 524_288
 
 export class StatementNames {
 	readonly #texts = new PreparedTexts<string>((text, name) => this.#evict(text, name))
-	/** Names in use. */
 	readonly #names = new Set<string>()
 	/** Value of `#evicted` when a connection last closed evicted statements. */
 	readonly #closedAt = new WeakMap<PgConnection, number>()

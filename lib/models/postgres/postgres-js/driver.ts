@@ -39,7 +39,6 @@ const SEND_SHARE = 0.7
 const RETRY_DELAY: Milliseconds = 500
 const MAX_RETRY_DELAY: Milliseconds = 30_000
 
-/** The deadline of a statement. */
 interface StatementDeadline extends Due {
 	retryDelay: Milliseconds
 }
@@ -325,7 +324,6 @@ function cancelSent(query: PostgresJsQuery, options: object): boolean {
 	return true
 }
 
-/** The addresses of all hosts. */
 function addressesOf(options: object): { host: unknown; port: unknown; ssl: object | boolean }[] {
 	const [hosts, ports, path, ssl]: unknown[] = ['host', 'port', 'path', 'ssl'].map((name) =>
 		Reflect.get(options, name),

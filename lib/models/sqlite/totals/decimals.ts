@@ -12,7 +12,6 @@ export interface Decimals {
 	readonly fraction: number
 	/** Whether all values are texts with the same number of digits after the point, or none is a text. */
 	readonly kind: 'texts' | 'numbers' | 'mixed'
-	/** How many there are. */
 	readonly count: number
 	/** Whether there are values besides that are no decimals: see {@link ofDecimals}. */
 	readonly hasOthers: boolean
@@ -119,7 +118,6 @@ export function uniformSql({ column, ref }: OfColumn, { kind }: Decimals): strin
 	return `case when ${rounded} / ${factor}.0 = ${ref} then ${rounded} else ${shown} end`
 }
 
-/** A decimal as a text. */
 export interface DecimalText {
 	/** -1 or 1. */
 	readonly sign: string
