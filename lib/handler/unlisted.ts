@@ -5,6 +5,7 @@
  * compressed or shown as a page, and aren't in the OpenAPI description.
  */
 import { ROUTE_METHODS } from '../base/http.ts'
+import { type Reader, refusal } from '../base/options.ts'
 import type { App } from '../exchange/app.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { answer } from '../pipeline/answer.ts'
@@ -29,6 +30,17 @@ export interface Unlisted {
 	readonly resources?: readonly string[]
 	/** Which requests to its paths are left to other handlers. @default none */
 	readonly ignores?: ((incoming: Pick<Incoming, 'headers'>) => boolean) | undefined
+}
+
+/** Reads the option `path` of such a handler. */
+export function pagePath(example: string): Reader<string> {
+	return (where, value) => {
+		if (typeof value !== 'string') throw refusal(where, `a path: '${example}'`, value)
+		if (parsePath(where, value).length > 0) return value
+		throw new TypeError(
+			`${where} must have at least one segment, such as '${example}': every handler is below ''`,
+		)
+	}
 }
 
 type Asked = Pick<Incoming, 'url' | 'headers'>

@@ -5,16 +5,7 @@
 import cluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { RestError } from '../base/error.ts'
-import {
-	functionLike,
-	listOf,
-	nested,
-	numberIn,
-	or,
-	type Reader,
-	type Readers,
-	refusal,
-} from '../base/options.ts'
+import { functionLike, listOf, nested, numberIn, or, type Reader, type Readers } from '../base/options.ts'
 import { inMilliseconds, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import { READS } from '../crud/options.ts'
@@ -22,8 +13,8 @@ import { FACTS } from '../crud/view.ts'
 import type { App } from '../exchange/app.ts'
 import type { MountObserver } from '../handler/controller.ts'
 import { RestHandler } from '../handler/handler.ts'
-import { UnlistedMount } from '../handler/unlisted.ts'
-import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
+import { pagePath, UnlistedMount } from '../handler/unlisted.ts'
+import type { Mount, MountTree } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './checks.ts'
 
 /** The option `health`: the path of the probes, and the checks of /ready. */
@@ -47,13 +38,7 @@ const MAX_TIMER: Seconds = 2_147_483
 type HealthSettings = Required<HealthOptions>
 
 export const healthOption: Reader<HealthSettings> = nested("{ path: 'health' }", {
-	path(where, value) {
-		if (typeof value !== 'string') throw refusal(where, "a path: 'health'", value)
-		if (parsePath(where, value).length > 0) return value
-		throw new TypeError(
-			`${where} must have at least one segment, such as 'health': every handler is below ''`,
-		)
-	},
+	path: pagePath('health'),
 	checks: or(
 		listOf(
 			"an array of functions: [() => pool.query('select 1')]",
@@ -114,13 +99,8 @@ export class Health implements MountObserver {
 		for (const [at, check] of checks.entries())
 			this.#readiness.add(check.name === '' ? `checks[${at}]` : check.name, check)
 		const handler = new Probes(() => this.#isReady())
-		this.page = new UnlistedMount(app, {
-			option: 'health',
-			base,
-			path,
-			handler,
-			resources: ['live', 'ready'],
-		})
+		const resources = ['live', 'ready']
+		this.page = new UnlistedMount(app, { option: 'health', base, path, handler, resources })
 	}
 
 	#isReady(): boolean | Promise<boolean> {

@@ -3,18 +3,17 @@
  * before any other step. It writes what `observe/request-counts.ts` has counted, and what `readings.ts` reads at the moment.
  * Created by `Server` if the option `metrics` is on; all state belongs to that server.
  */
-import type { Authenticator, User } from '../auth/authenticator.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
 import { RestError } from '../base/error.ts'
-import { optional, or, type Reader, type Readers, refusal, switchable, type Values } from '../base/options.ts'
+import { optional, or, type Reader, type Readers, switchable, type Values } from '../base/options.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import type { App } from '../exchange/app.ts'
 import type { MountObserver } from '../handler/controller.ts'
 import { RestHandler } from '../handler/handler.ts'
-import { UnlistedMount } from '../handler/unlisted.ts'
+import { pagePath, UnlistedMount } from '../handler/unlisted.ts'
 import { RequestCounts } from '../observe/request-counts.ts'
 import { qualitiesOf } from '../request/accept.ts'
-import type { Request } from '../request/request.ts'
-import { type Mount, parsePath } from '../routing/routing.ts'
+import type { Mount } from '../routing/routing.ts'
 import { Exposition, OPEN_METRICS, PROMETHEUS_TEXT } from './exposition.ts'
 import { LoopDelay, writeCache, writeProcess, writeRequests, writeStores } from './readings.ts'
 
@@ -30,13 +29,7 @@ export interface MetricsOptions {
 }
 
 const readers = {
-	path: or((where: string, value: unknown) => {
-		if (typeof value !== 'string') throw refusal(where, "a path: 'metrics'", value)
-		if (parsePath(where, value).length > 0) return value
-		throw new TypeError(
-			`${where} must have at least one segment, such as 'metrics': every handler is below ''`,
-		)
-	}, 'metrics'),
+	path: or(pagePath('metrics'), 'metrics'),
 	token: optional((where: string, value: unknown) => {
 		if (typeof value === 'string' && /^[\w.~+/-]{16,}=*$/.test(value)) return value
 		// The message must not show a secret.
@@ -66,7 +59,7 @@ export class Metrics implements MountObserver {
 		}
 		const handler = new MetricsPage(write)
 		if (token !== undefined)
-			Object.assign(handler, { authenticator: new ScraperToken(token), access: { '*': 'user' } })
+			Object.assign(handler, { authenticator: scraperToken(token), access: { '*': 'user' } })
 		const ignores = token === undefined ? isForwarded : undefined
 		this.page = new UnlistedMount(app, { option: 'metrics', base, path, handler, ignores })
 	}
@@ -129,20 +122,17 @@ function prefersOpenMetrics(accept: string | undefined): boolean {
 	return quality > 0 && quality >= (qualities.get('text/plain') ?? 0)
 }
 
-class ScraperToken implements Authenticator {
-	readonly #digest: Uint8Array
-
-	constructor(token: string) {
-		this.#digest = digestOf(token)
-	}
-
-	authenticate(request: Request): User | null {
-		const header = request.header('authorization')
-		if (header === undefined) return null
-		const [, token = ''] = /^bearer +(\S+)$/i.exec(header) ?? []
-		const { timingSafeEqual } = process.getBuiltinModule('node:crypto')
-		if (timingSafeEqual(digestOf(token), this.#digest)) return { id: 'scraper' }
-		throw new RestError('unauthorized')
+function scraperToken(expected: string): Authenticator {
+	const digest = digestOf(expected)
+	return {
+		authenticate(request) {
+			const header = request.header('authorization')
+			if (header === undefined) return null
+			const [, token = ''] = /^bearer +(\S+)$/i.exec(header) ?? []
+			const { timingSafeEqual } = process.getBuiltinModule('node:crypto')
+			if (timingSafeEqual(digestOf(token), digest)) return { id: 'scraper' }
+			throw new RestError('unauthorized')
+		},
 	}
 }
 
