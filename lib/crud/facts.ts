@@ -1,10 +1,9 @@
-/** `CrudFacts`: what is known of a `CrudHandler` when it is constructed; requests only read it. */
+/** `CrudFacts`: what is known of a `CrudHandler` when it is constructed, also of its subclass; requests only read it. */
 import type { Model } from '../models/model.ts'
 import { auditOf } from './audit.ts'
 import { defaultQuery } from './list-query.ts'
 import { checkUpsert } from './many/upsert-option.ts'
-import type { CrudOperation, CrudOptions } from './options.ts'
-import { METHODS, type Overridable } from './override-fields.ts'
+import { type CrudOperation, type CrudOptions, OPERATIONS } from './options.ts'
 import { crudPlan, refuseImpossibleCreate } from './plan.ts'
 import { READERS } from './read-options.ts'
 import { checkNaming } from './record-id.ts'
@@ -13,6 +12,18 @@ import { NO_INCLUDE } from './relations/parse-include.ts'
 import { scopeOfDeleted } from './scope.ts'
 import { checkSession } from './session.ts'
 import { type CrudFacts, stateOf } from './view.ts'
+
+/** The methods of a `CrudHandler` that a subclass overrides as methods. */
+export type Overridable = Overridden | 'scope' | 'fields' | 'session' | 'stripObject'
+
+/** The operations with a method. An export calls `list()`, an import `create()` or `createMany()`. */
+type Overridden = Exclude<CrudOperation, 'export' | 'import'>
+
+const METHODS: readonly Overridden[] = OPERATIONS.filter(
+	(name): name is Overridden => name !== 'export' && name !== 'import',
+)
+
+const OVERRIDABLE: readonly Overridable[] = [...METHODS, 'scope', 'fields', 'session', 'stripObject']
 
 /**
  * @param owner the class's name
@@ -61,4 +72,19 @@ function refuseMembers(owner: string, handler: object, options: unknown): void {
 		throw new TypeError(
 			`${owner} has no option ${member}: it is a member of the class, class Own extends CrudHandler { override ${member} … }`,
 		)
+}
+
+/**
+ * Refuses operations that are declared as fields. Fields are assigned after the constructor has looked for overrides,
+ * and the `this` of a function in a field is the shared handler.
+ *
+ * @throws TypeError
+ */
+export function refuseFields(handler: object): void {
+	for (const name of OVERRIDABLE) {
+		if (Object.hasOwn(handler, name))
+			throw new TypeError(
+				`${handler.constructor.name}.${name} is a field, whose \`this\` would be the shared handler and not the request's view: write a method, ${name}(…) { … }`,
+			)
+	}
 }

@@ -339,3 +339,8 @@ function endless(members: readonly Member[]): TypeError {
 		`transaction(): ${MAX_DEPTH} transactions of ${names} within each other: an override that begins one must call super, as in super.create(values)`,
 	)
 }
+
+/** Runs `work`, on several records, in a transaction that the view itself takes part in. */
+export function together<T>(view: CrudView, work: () => Promise<T>): Promise<T> {
+	return transaction([view as unknown as Transacting], work) // a CrudHandler's view
+}

@@ -17,9 +17,9 @@ import { idSegment, namingKeys, shownId } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
 import { isRelated, related } from '../relations/related.ts'
 import type { Scope } from '../scope.ts'
+import { together } from '../transaction.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { refuseTags } from './check-list.ts'
-import { together } from './together.ts'
 
 /** Parameters of a list that a deletion refuses: it would seem to be limited to a page. */
 export const OF_PAGES: readonly string[] = [

@@ -11,12 +11,12 @@ import type { CrudPlan } from '../plan.ts'
 import { checkedId, modelId, resolveScope, translateModelErrors } from '../reads.ts'
 import { namingKeys } from '../record-id.ts'
 import type { Scope } from '../scope.ts'
+import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
 import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
 import { placed } from './places.ts'
-import { together } from './together.ts'
 
 /** One record of the list. */
 interface Change {

@@ -16,12 +16,12 @@ import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../read
 import { idsOf } from '../relations/records.ts'
 import { both, refuseLeaving, type Scope } from '../scope.ts'
 import { touched } from '../stamps.ts'
+import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
 import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
 import { placed } from './places.ts'
-import { together } from './together.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
 
 type Given = Readonly<Record<string, unknown>>

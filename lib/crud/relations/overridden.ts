@@ -11,7 +11,6 @@ import { sessionOf } from '../session.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
-import { eachOf } from './each.ts'
 import type { Include } from './parse-include.ts'
 import { fieldsNamed, idsOf, isEqual, isRelated } from './records.ts'
 
@@ -119,4 +118,18 @@ async function quietView(
 	})
 	beginState(view, { selection, include })
 	return { view, failure: () => failure }
+}
+
+/** Calls that are made at the same time, at most. */
+const MAX_CONCURRENT = 4
+
+/** Calls `run` for each item, a few at the same time; the results are in the order of the items. */
+export async function eachOf<I, O>(items: readonly I[], run: (item: I) => Promise<O>): Promise<readonly O[]> {
+	const results: O[] = []
+	const rest = items.entries()
+	const worker = async () => {
+		for (const [at, item] of rest) results[at] = await run(item)
+	}
+	await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, items.length) }, worker))
+	return results
 }

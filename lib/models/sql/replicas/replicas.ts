@@ -4,13 +4,12 @@
  * primary was asked. Opened by the adapters' `model.ts` if a database has replicas.
  */
 import { attach, attachment } from '../../../base/attached.ts'
-import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
+import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Replica, ReplicaState, Replicas } from '../../replicas.ts'
 import type { Driver, Rows, Statement } from '../driver.ts'
 import { SqlReplica } from './replica.ts'
 import type { Pools } from './replicated.ts'
 import type { Position, Replication } from './replication.ts'
-import { Writers } from './writers.ts'
 
 /** Within `staleSeconds` the servers are asked ten times, but at least once, and at most ten times a second. */
 const ASKS = 10
@@ -274,4 +273,44 @@ function isSame(one: Pools<object>, other: Pools<object>): boolean {
 		one.read.length === other.read.length &&
 		one.read.every((pool, at) => pool === other.read[at])
 	)
+}
+
+/** Maximum size of what is remembered: about 8,000 callers. */
+const MAX_BYTES: Bytes = 1_048_576
+/** Approximate size of an entry besides its key. */
+const ENTRY_BYTES: Bytes = 80
+
+/** When each caller has last changed something, for the callers whose changes a replica may lack. */
+class Writers {
+	/** In the order of their times. */
+	readonly #latest = new Map<string, Milliseconds>()
+	#bytes: Bytes = 0
+	/** The latest change of those that were forgotten for lack of room: anyone may have made it. */
+	#forgotten: Milliseconds = Number.NEGATIVE_INFINITY
+
+	/** @param before changes before this time needn't be known any more */
+	note(caller: string, now: Milliseconds, before: Milliseconds): void {
+		this.#delete(caller)
+		this.#latest.set(caller, now)
+		this.#bytes += sizeOf(caller)
+		for (const [oldest, time] of this.#latest) {
+			const isFull = this.#bytes > MAX_BYTES
+			if (time >= before && !isFull) break
+			this.#delete(oldest)
+			if (isFull) this.#forgotten = Math.max(this.#forgotten, time)
+		}
+	}
+
+	/** When the caller has last changed something, or may have. */
+	latest(caller: string): Milliseconds {
+		return Math.max(this.#forgotten, this.#latest.get(caller) ?? Number.NEGATIVE_INFINITY)
+	}
+
+	#delete(caller: string): void {
+		if (this.#latest.delete(caller)) this.#bytes -= sizeOf(caller)
+	}
+}
+
+function sizeOf(caller: string): Bytes {
+	return ENTRY_BYTES + 2 * caller.length
 }
