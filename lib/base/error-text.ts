@@ -1,4 +1,5 @@
 /** An error as text for the log: its stack, its causes, and the errors within an AggregateError. */
+import { attempt } from './attempt.ts'
 
 const MAX_ERRORS = 20
 const MAX_CHARACTERS = 4_000
@@ -87,11 +88,8 @@ function fieldsOf(error: Error): string {
 }
 
 function memberOf(value: unknown, name: 'cause' | 'errors'): unknown {
-	try {
-		return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
-	} catch {
-		return undefined
-	}
+	if (typeof value !== 'object' || value === null) return undefined
+	return attempt<unknown>(() => Reflect.get(value, name))
 }
 
 function truncated(text: string, max: number = MAX_CHARACTERS): string {

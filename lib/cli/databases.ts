@@ -1,6 +1,8 @@
 /** The databases that `verbena` serves: from the first argument to models, by the user's own driver. */
+
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { attempt } from '../base/attempt.ts'
 import type { MysqlDatabase } from '../models/mysql/model.ts'
 import type { PostgresDatabase } from '../models/postgres/model.ts'
 import type { SqliteDatabase } from '../models/sqlite/model.ts'
@@ -151,12 +153,7 @@ async function sqliteDriver(
 /** The path of `sqlite:blog.db`, `sqlite:///tmp/blog.db` or `file:my%20blog.db`: as it is if there is such a file. */
 function fileIn(source: string, folder: string): string {
 	const name = source.slice(source.indexOf(':') + 1).replace(/^\/\//, '')
-	if (existsSync(resolve(folder, name))) return name
-	try {
-		return decodeURIComponent(name)
-	} catch {
-		return name
-	}
+	return existsSync(resolve(folder, name)) ? name : (attempt(() => decodeURIComponent(name)) ?? name)
 }
 
 function existing(name: string, folder: string): string {

@@ -1,7 +1,9 @@
 /** The user's own database drivers: found in their folder, or beside this package, as `npx -p verbena -p pg` puts them. */
+
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { attempt } from '../base/attempt.ts'
 import { UsageError } from './arguments.ts'
 
 /** A driver's package, imported. */
@@ -28,7 +30,7 @@ export async function driverIn<Module, Name extends string = string>(
 	for (const base of [join(folder, 'package.json'), beside]) {
 		const { resolve } = createRequire(base)
 		for (const name of names) {
-			const file = resolved(resolve, name)
+			const file = attempt(() => resolve(name))
 			if (file !== undefined) return { name, module: await imported<Module>(file, name) }
 		}
 	}
@@ -46,13 +48,5 @@ async function imported<Module>(file: string, name: string): Promise<Module> {
 		return (await import(pathToFileURL(file).href)) as Module
 	} catch (error) {
 		throw new UsageError(`${name} can't be loaded: ${error instanceof Error ? error.message : String(error)}`)
-	}
-}
-
-function resolved(resolve: NodeJS.RequireResolve, name: string): string | undefined {
-	try {
-		return resolve(name)
-	} catch {
-		return undefined
 	}
 }

@@ -2,6 +2,7 @@
  * Pagination cursors: opaque texts that clients send back to get the next page. A stamp ties a cursor to the sort and
  * the conditions of its list, so that it can't be used in another list.
  */
+import { attempt } from '../base/attempt.ts'
 import type { RestError } from '../base/error.ts'
 import type { Condition, Field, FieldType, Link, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -73,12 +74,8 @@ function ofOtherList(): RestError {
 
 function parsed(cursor: string): unknown[] | undefined {
 	if (!BASE64URL.test(cursor)) return undefined
-	try {
-		const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-		return Array.isArray(parts) ? parts : undefined
-	} catch {
-		return undefined
-	}
+	const parts = attempt<unknown>(() => JSON.parse(Buffer.from(cursor, 'base64url').toString()))
+	return Array.isArray(parts) ? parts : undefined
 }
 
 function cursorValue(field: Field | undefined, given: unknown): Value {

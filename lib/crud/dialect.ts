@@ -4,6 +4,7 @@
  * `asked.ts` rewrites queries; `answers.ts` and error replies call the rest.
  */
 
+import { attempt } from '../base/attempt.ts'
 import type { RestError } from '../base/error.ts'
 import { isPlain } from '../base/options.ts'
 import { Fields } from '../request/body/form.ts'
@@ -123,12 +124,7 @@ const SIMPLE_REST: readonly string[] = ['sort', 'range', 'filter', 'embed']
 
 /** The value of JSON text; `undefined` for any other text. */
 function jsonOf(text: string): unknown {
-	let value: unknown
-	try {
-		value = JSON.parse(text)
-	} catch {
-		return undefined
-	}
+	const value = attempt<unknown>(() => JSON.parse(text))
 	checkParsed(value)
 	return value
 }

@@ -3,6 +3,7 @@
  * limit, and offset or cursor. Called by `operations.ts`.
  */
 
+import { attempt } from '../base/attempt.ts'
 import type { Condition, Field, ListQuery, Order } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
@@ -233,12 +234,8 @@ function boolean(text: string): unknown {
 }
 
 function parsedJson(name: string, text: string): unknown {
-	let value: unknown
-	try {
-		value = JSON.parse(text)
-	} catch {
-		throw badQuery(name, 'json', 'is malformed JSON')
-	}
+	const value = attempt<unknown>(() => JSON.parse(text))
+	if (value === undefined) throw badQuery(name, 'json', 'is malformed JSON')
 	// The limits of JSON bodies apply here too.
 	checkParsed(value)
 	return value

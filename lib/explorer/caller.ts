@@ -1,5 +1,7 @@
 /** What the caller may access, so that pages show only that. */
+
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
+import { attempt } from '../base/attempt.ts'
 import { isRestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
 import { type Guard, guardOf, type Use } from '../crud/relations/access.ts'
@@ -116,9 +118,5 @@ function logFailure(exchange: Exchange, error: unknown): void {
 
 /** The ACL is the program's code: if it throws, nothing is allowed. */
 function allows(acl: Acl | undefined, user: User, resource: string): boolean {
-	try {
-		return acl?.allows(user, resource) === true
-	} catch {
-		return false
-	}
+	return attempt(() => acl?.allows(user, resource)) === true
 }

@@ -1,6 +1,7 @@
 /**
  * The place of a request in the API: its path, the mount that serves it, breadcrumbs, and the actions of other methods.
  */
+import { attempt } from '../base/attempt.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { pathOf, routerPrefix } from '../reply/link.ts'
 import { parseTarget } from '../request/url.ts'
@@ -28,7 +29,7 @@ export interface Place {
 export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 	const { url = '/', originalUrl } = exchange.incoming
 	const target = exchange.target()
-	const segments = segmentsOf(url)
+	const segments = attempt(() => parseTarget(url).segments)
 	const query = target.indexOf('?')
 	return {
 		segments: segments ?? [],
@@ -40,14 +41,6 @@ export function placeOf(exchange: Exchange, mounts: MountTree): Place {
 		prefix: routerPrefix(exchange.incoming),
 		isBehindRouter: typeof originalUrl === 'string',
 		url: (pathOf(target) || '/') + (query === -1 ? '' : target.slice(query)),
-	}
-}
-
-function segmentsOf(url: string): readonly string[] | undefined {
-	try {
-		return parseTarget(url).segments
-	} catch {
-		return undefined
 	}
 }
 

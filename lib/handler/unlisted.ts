@@ -4,6 +4,7 @@
  * running the pipeline with a mount tree of its own. So they need no known host, have no hooks, aren't counted, logged,
  * compressed or shown as a page, and aren't in the OpenAPI description.
  */
+import { attempt } from '../base/attempt.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
 import { type Reader, refusal } from '../base/options.ts'
 import type { App } from '../exchange/app.ts'
@@ -81,13 +82,9 @@ export class UnlistedMount {
 	}
 
 	#isOwn(url: string): boolean {
-		try {
-			const { segments } = parseTarget(url)
-			return this.#paths.some((path) => isSame(path, segments))
-		} catch {
-			// The pipeline refuses an invalid target.
-			return false
-		}
+		// The pipeline refuses an invalid target.
+		const segments = attempt(() => parseTarget(url).segments)
+		return segments !== undefined && this.#paths.some((path) => isSame(path, segments))
 	}
 
 	#isIgnored(incoming: Asked): boolean {

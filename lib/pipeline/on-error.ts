@@ -1,7 +1,8 @@
 /** Turns an error into the reply, after calling the `onError` hooks, which may replace the error. For `answer.ts`. */
+import { attempt } from '../base/attempt.ts'
 import { isRestError, NOT_FOUND, RestError } from '../base/error.ts'
 import { isThenable } from '../base/thenable.ts'
-import type { Exchange, Hook, MountFacts } from '../exchange/exchange.ts'
+import type { Exchange, Hook } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { logThrown, sealError } from '../reply/error-reply.ts'
 import type { Reply } from '../reply/headers.ts'
@@ -29,7 +30,8 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	const { mount } = exchange
 	const hooks = mount?.hooks?.onError ?? []
 	if (mount === undefined || hooks.length === 0 || exchange.isReplied) return sealError(exchange, thrown)
-	const view = viewOf(exchange, mount)
+	// Its factory may throw: the error being answered may have come from it.
+	const view = attempt(() => mount.view(exchange))
 	if (view === undefined) return sealError(exchange, thrown)
 	const { failure } = exchange
 	// NOT_FOUND is shared, and a hook may modify the error that it gets: it gets a copy.
@@ -48,9 +50,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	// Either the logger threw, or a getter on the hook's return value did.
 	const sealFault = (fault: unknown): Reply => {
 		exchange.failure = undefined
-		try {
-			logThrown(exchange, original)
-		} catch {}
+		attempt(() => logThrown(exchange, original))
 		return sealError(exchange, fault)
 	}
 	try {
@@ -62,15 +62,6 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 		return Promise.resolve(final).then(sealFinal).catch(sealFault)
 	} catch (fault) {
 		return sealFault(fault)
-	}
-}
-
-/** The view; `undefined` when its factory throws (the error being answered may have come from it). */
-function viewOf(exchange: Exchange, mount: MountFacts): object | undefined {
-	try {
-		return mount.view(exchange)
-	} catch {
-		return undefined
 	}
 }
 

@@ -2,7 +2,9 @@
  * Replies to errors, thrown or recorded by `this.error()`, with problem details (RFC 9457) or the envelope; and logs
  * them.
  */
+
 import { STATUS_CODES } from 'node:http'
+import { attempt } from '../base/attempt.ts'
 import { isRestError, RestError } from '../base/error.ts'
 import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
@@ -29,9 +31,7 @@ export function sealError(
 	} catch (error) {
 		// Every request gets a reply, even if an error's headers or details can't be sent, or the logger fails.
 		exchange.headerLines = undefined
-		try {
-			exchange.log('error', 'an error could not be answered', error)
-		} catch {}
+		attempt(() => exchange.log('error', 'an error could not be answered', error))
 		const body = errorBody(exchange, new RestError('internal'), false)
 		return textReply(exchange, 500, JSON_TYPE, JSON.stringify(body))
 	}

@@ -3,7 +3,9 @@
  * their connection is closed. `admit` refuses a Host that is not served (421) and, with `crossSiteWrites: false`, a write
  * from a page of another site (403); health probes are exempt.
  */
+
 import { isIPv4 } from 'node:net'
+import { attempt } from '../base/attempt.ts'
 import { RestError } from '../base/error.ts'
 import { listOf, refusal } from '../base/options.ts'
 import type { App } from '../exchange/app.ts'
@@ -126,12 +128,7 @@ export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exch
 
 /** The host of an absolute-form target, which replaces Host (RFC 9112 §3.2.2). Malformed targets are refused later. */
 function authorityOf({ incoming: { url = '' } }: Exchange): string | undefined {
-	if (url.startsWith('/')) return undefined
-	try {
-		return parseTarget(url).authority
-	} catch {
-		return undefined
-	}
+	return url.startsWith('/') ? undefined : attempt(() => parseTarget(url).authority)
 }
 
 /** Logs the first refusal; a logger that throws must not leave the request unanswered. */

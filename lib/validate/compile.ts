@@ -2,6 +2,7 @@
  * Compiles specs and lists of rules into plans. A mistake is a TypeError for the programmer, which names the field and what
  * would be right. Fast enough to run per request, for specs written inside a method.
  */
+import { attempt } from '../base/attempt.ts'
 import { isPlain } from '../base/options.ts'
 import { Draft, type FieldPlan, type Plan } from './plan.ts'
 import { isStandardSchema } from './standard-schema.ts'
@@ -190,11 +191,9 @@ function fallback(where: string, value: unknown): unknown {
 	if (value === undefined)
 		refuse(where, 'default must be a value or a function that makes one, got undefined')
 	if (typeof value !== 'object') return value
-	try {
-		structuredClone(value) // as is done for each absent field
-	} catch {
+	// As is done for each absent field.
+	if (attempt(() => structuredClone(value)) === undefined)
 		refuse(where, "default can't be cloned; give a function that makes it")
-	}
 	return value
 }
 

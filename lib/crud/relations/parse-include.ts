@@ -2,6 +2,7 @@
  * Parses what a request includes: `include=author,comments.author`, `include={"comments":{"limit":3}}`, and the dotted
  * names of `fields`. Access and scope are left to `access.ts`. Called by `list-query.ts` and `operations.ts`.
  */
+import { attempt } from '../../base/attempt.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
 import { badQuery, countOf, names, unknownName, wholeNumber } from '../bad-query.ts'
 import { stampOf } from '../cursor.ts'
@@ -132,11 +133,9 @@ function onlyNames(path: readonly string[]): string {
 /** An include is JSON if it starts with a brace, which no name does. */
 function parsed(include: unknown): unknown {
 	if (typeof include !== 'string' || !include.trimStart().startsWith('{')) return include
-	try {
-		return JSON.parse(include)
-	} catch {
-		throw badQuery('include', 'json', 'is malformed JSON')
-	}
+	const value = attempt<unknown>(() => JSON.parse(include))
+	if (value === undefined) throw badQuery('include', 'json', 'is malformed JSON')
+	return value
 }
 
 /** What is asked of the records of one handler, while the parameters are read. */

@@ -1,4 +1,5 @@
 /** Parses what `GET /totals` asks for: `by`, the totals, `having`, `sort`, `limit` and `tz`; filters are those of a list. */
+import { attempt } from '../../base/attempt.ts'
 import type { Condition, TimePart, Total, TotalsKey, TotalsOrder, TotalsQuery } from '../../models/model.ts'
 import { badQuery, fieldNamed, names, unknownName, wholeNumber } from '../bad-query.ts'
 import type { TermCounter } from '../filter-comparison.ts'
@@ -139,10 +140,5 @@ function timeZoneOf(given: unknown): string {
 }
 
 function isZone(timeZone: string): boolean {
-	try {
-		new Intl.DateTimeFormat('en', { timeZone })
-		return true
-	} catch {
-		return false
-	}
+	return attempt(() => new Intl.DateTimeFormat('en', { timeZone })) !== undefined
 }

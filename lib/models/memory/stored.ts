@@ -1,4 +1,5 @@
 /** Values as `MemoryModel` stores them: normalized by type, objects as copies; and their order. */
+import { attempt } from '../../base/attempt.ts'
 import { isDate, isUuid } from '../../validate/format.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType } from '../model.ts'
@@ -120,12 +121,7 @@ function floatOf(value: unknown): number | undefined {
 /** JSON as text. Values other than RawJson are from the option `rows` or a default. */
 function jsonOf(value: unknown): string | undefined {
 	if (!(value instanceof RawJson)) return JSON.stringify(value)
-	try {
-		JSON.parse(value.text)
-		return value.text
-	} catch {
-		return undefined
-	}
+	return attempt<unknown>(() => JSON.parse(value.text)) === undefined ? undefined : value.text
 }
 
 function isoOf(date: Date): string {

@@ -2,6 +2,7 @@
  * JSON Schemas of other libraries' Standard Schemas, and whether these accept an absent value. For descriptions of an API,
  * never for a request.
  */
+import { attempt } from '../../base/attempt.ts'
 import {
 	hasJsonSchema,
 	ignoreRejection,
@@ -53,7 +54,7 @@ export function hasDefault(schema: StandardSchemaV1): boolean {
 
 /** The result of a schema for a value; `undefined` if the schema refuses the value. */
 function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?: unknown } | undefined {
-	try {
+	return attempt(() => {
 		const result: unknown = schema['~standard'].validate(value)
 		if (result instanceof Promise) {
 			ignoreRejection(result)
@@ -62,9 +63,7 @@ function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?:
 		if (typeof result !== 'object' || result === null) return {}
 		if ('issues' in result && result.issues !== undefined) return undefined
 		return { value: 'value' in result ? result.value : undefined }
-	} catch {
-		return undefined
-	}
+	})
 }
 
 /**
@@ -72,7 +71,7 @@ function resultFor(schema: StandardSchemaV1, value: unknown): { readonly value?:
  * JSON.
  */
 function generatedSchema(schema: StandardJsonSchemaV1, options: JsonSchemaOptions): JsonSchema | undefined {
-	try {
+	return attempt(() => {
 		const given = schema['~standard'].jsonSchema.input(options)
 		if (given instanceof Promise) {
 			ignoreRejection(given)
@@ -80,9 +79,7 @@ function generatedSchema(schema: StandardJsonSchemaV1, options: JsonSchemaOption
 		}
 		const copy: unknown = JSON.parse(JSON.stringify(given))
 		return isSchema(copy) ? withinLevels(copy) : undefined
-	} catch {
-		return undefined
-	}
+	})
 }
 
 /** Whether a reference is to the schema itself, or to a part of it outside of `$defs`: `#`, `#/properties/id`. */

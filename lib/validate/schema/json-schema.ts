@@ -2,6 +2,7 @@
  * JSON Schema, draft 2020-12, which OpenAPI 3.1 uses: the keywords that our descriptions have, and functions that limit the
  * depth of schemas, follow references, and merge two schemas. For `openapi/` and `crud/`.
  */
+import { attempt } from '../../base/attempt.ts'
 
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
 
@@ -147,11 +148,7 @@ export function neededBy(schema: JsonSchema, definitions: Definitions): Definiti
 }
 
 function unescaped(pointer: string): string {
-	try {
-		return decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~')
-	} catch {
-		return pointer
-	}
+	return attempt(() => decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~')) ?? pointer
 }
 
 type Merge = (a: unknown, b: unknown) => unknown

@@ -1,4 +1,5 @@
 /** JSON Schemas of specs: the values that `getParams()` accepts. For OpenAPI and the explorer. */
+import { attempt } from '../../base/attempt.ts'
 import type { FieldPlan, Plan } from '../plan.ts'
 import type { Format } from '../validator.ts'
 import { acceptsValue, schemaOfForeign } from './foreign-schema.ts'
@@ -128,16 +129,9 @@ function sizesOf({ kind, min, max }: Plan): JsonSchema {
  * would mean something else becomes a description.
  */
 export function patternOf({ source, flags }: RegExp): JsonSchema {
-	if (/^[du]*$/.test(flags) && isUnicode(source)) return { pattern: source }
+	if (/^[du]*$/.test(flags) && attempt(() => new RegExp(source, 'u')) !== undefined)
+		return { pattern: source }
 	return { description: `Must match /${source}/${flags}` }
-}
-
-function isUnicode(source: string): boolean {
-	try {
-		return new RegExp(source, 'u').source !== ''
-	} catch {
-		return false
-	}
 }
 
 function fieldsOf(fields: readonly FieldPlan[], levels: number): JsonSchema {
@@ -152,14 +146,10 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	if (fallback === undefined || typeof fallback === 'function') return {}
 	// JSON would turn it into null.
 	if (typeof fallback === 'number' && !Number.isFinite(fallback)) return {}
-	try {
-		const text: string | undefined = JSON.stringify(fallback)
-		if (text === undefined) return {}
-		const value: unknown = JSON.parse(text)
-		return isWithinLevels(value) ? { default: value } : {}
-	} catch {
-		return {}
-	}
+	const text: string | undefined = attempt(() => JSON.stringify(fallback))
+	if (text === undefined) return {}
+	const value: unknown = JSON.parse(text)
+	return isWithinLevels(value) ? { default: value } : {}
 }
 
 /** A plan without null, which a query can't express. */
