@@ -72,16 +72,11 @@ export function relationsOf(
 		)
 			continue
 		const ties = isWritable && !through.readOnly ? { writable: ['tie'] as const } : {}
-		add(first.target, [second.target, `${second.target}_by_${name}`], {
-			target: second.target,
-			through: name,
-			...ties,
-		})
-		add(second.target, [first.target, `${first.target}_by_${name}`], {
-			target: first.target,
-			through: name,
-			...ties,
-		})
+		for (const [one, { target }] of [
+			[first, second],
+			[second, first],
+		] as const)
+			add(one.target, [target, `${target}_by_${name}`], { target, through: name, ...ties })
 	}
 	return found
 }

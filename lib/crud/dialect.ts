@@ -111,7 +111,7 @@ function addSimpleRest(rewriting: Rewriting, given: Fields): void {
 		const value = SIMPLE_REST.includes(name) && values.length === 1 ? jsonOf(text) : undefined
 		if (name === 'sort' && Array.isArray(value)) rewriting.add('sort', sortOf(value))
 		else if (name === 'range') rewriting.addPage(...rangeOf(value))
-		else if (name === 'embed') rewriting.add('include', relationsOf(value) ?? values.join())
+		else if (name === 'embed') rewriting.add('include', textsOf(value)?.join() ?? values.join())
 		else if (name === 'filter' && isPlain(value))
 			for (const [field, one] of Object.entries(value))
 				rewriting.addJson(field, one, Object.hasOwn(given.last, field))
@@ -149,11 +149,6 @@ function rangeOf(value: unknown): [offset: number, limit: number] {
 		if (from >= 0 && to >= from - 1) return [from, to - from + 1]
 	}
 	throw badQuery('range', 'array', 'must be the places of the first and the last record: [0,24]')
-}
-
-/** The names of an `embed`, `"author"` or `["author","comments"]`, joined. */
-function relationsOf(value: unknown): string | undefined {
-	return textsOf(value)?.join()
 }
 
 const PAGE = ['_start', '_end', '_limit', '_page'] as const

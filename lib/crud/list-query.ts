@@ -102,7 +102,8 @@ export class QueryParams {
 			const [first = ''] = values
 			const parameter = this.#parameter(name)
 			if (parameter === undefined) this.#addComparison(name, values)
-			else if (LISTS.has(parameter) && !isJson(first)) this.#addParameter(parameter, values.join())
+			else if (LISTS.has(parameter) && !first.trimStart().startsWith('{'))
+				this.#addParameter(parameter, values.join())
 			else if (values.length > 1) throw badQuery(name, 'repeated', 'is given more than once')
 			else this.#addParameter(parameter, JSONS.has(parameter) ? parsedJson(parameter, first) : first)
 		}
@@ -214,10 +215,6 @@ const LISTS: ReadonlySet<string> = new Set(['sort', 'fields', 'include', 'by', '
 
 /** Parameters whose value is JSON. */
 const JSONS: ReadonlySet<string> = new Set(['filter', 'having'])
-
-function isJson(text: string): boolean {
-	return text.trimStart().startsWith('{')
-}
 
 function textOperand(place: string): (field: Field, text: unknown) => NonNullValue {
 	return (field, text) => {

@@ -29,7 +29,7 @@ export function fromReplica(view: CrudView, model: Model): Model {
 	if (exchange === undefined || mayHaveWritten(exchange)) return model
 	// One for all reads of a request.
 	const chosen = attached(exchange, CHOSEN, () => new Map<Replicas, Replica | undefined>())
-	if (!chosen.has(replicas)) chosen.set(replicas, replicas.choose(readerOf(exchange)))
+	if (!chosen.has(replicas)) chosen.set(replicas, replicas.choose(callerOf(exchange.user, exchange.ip()).id))
 	return chosen.get(replicas)?.of(model) ?? model
 }
 
@@ -75,8 +75,4 @@ export function noteWriter(exchange: Exchange, model: Model): void {
 	if (user !== null) replicas.noteWrite(callerOf(user, '').id)
 	// The next request may need no credentials.
 	replicas.noteWrite(callerOf(null, exchange.ip()).id)
-}
-
-function readerOf(exchange: Exchange): string {
-	return callerOf(exchange.user, exchange.ip()).id
 }

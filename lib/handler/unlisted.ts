@@ -78,17 +78,14 @@ export class UnlistedMount {
 
 	takes(incoming: Asked): boolean {
 		const { url = '' } = incoming
-		return this.#names.some((name) => url.includes(name)) && this.#isOwn(url) && !this.#isIgnored(incoming)
+		if (!this.#names.some((name) => url.includes(name)) || !this.#isOwn(url)) return false
+		return this.#unlisted.ignores?.(incoming) !== true
 	}
 
 	#isOwn(url: string): boolean {
 		// The pipeline refuses an invalid target.
 		const segments = attempt(() => parseTarget(url).segments)
 		return segments !== undefined && this.#paths.some((path) => isSame(path, segments))
-	}
-
-	#isIgnored(incoming: Asked): boolean {
-		return this.#unlisted.ignores?.(incoming) === true
 	}
 
 	/** @throws TypeError if a handler that is mounted would get its requests, or it the handler's */

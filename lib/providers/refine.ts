@@ -12,7 +12,7 @@ import { PARAMETERS } from '../wire/list.ts'
 import { conditionsOf } from './crud-filters.ts'
 import { isObject, ownOf } from './embedded.ts'
 import { type Identifier, keyIn, valuesOf } from './ids.ts'
-import type { CustomParams, DataProvider, ListParams, Meta, Sorter } from './refine-calls.ts'
+import type { CustomParams, DataProvider, ListParams, Meta } from './refine-calls.ts'
 import {
 	type Call,
 	changeMany,
@@ -204,7 +204,7 @@ function requestOf(
 	if (behind === undefined || !/^(?:$|\?|\/(?![/\\]))/.test(behind))
 		throw new TypeError(`custom() calls what is below ${endpoint || '/'}: call fetch for other URLs`)
 	const others = Object.entries(query as object).filter(([, value]) => value !== undefined)
-	const sort = sorters.map(sortTerm).join()
+	const sort = sorters.map(({ field, order }) => (order === 'desc' ? `-${field}` : field)).join()
 	const all: [string, unknown][] = sort === '' ? others : [...others, ['sort', sort]]
 	const [path = '', ...given] = url.split('?')
 	const encoded = encodeParameters(path, all, conditionsOf(filters, undefined), PARAMETERS)
@@ -219,10 +219,6 @@ function requestOf(
 		// An answer without a body is no value.
 		...(method === 'head' ? { read: () => Promise.resolve(undefined) } : {}),
 	}
-}
-
-function sortTerm({ field, order }: Sorter): string {
-	return order === 'desc' ? `-${field}` : field
 }
 
 function errorOf(error: ApiError): HttpError {

@@ -54,7 +54,7 @@ async function createTogether(
 				const { json, version } = found(row)
 				some.push({ id: id(row), json, version })
 			}
-			if (dialect.rows?.isUnordered === true) some.sort(byCount)
+			if (dialect.rows?.isUnordered === true) some.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
 			for (const one of some) created.push(one)
 		}
 		// A trigger has skipped some. One that is new wasn't expected: outside of a transaction, the others are stored.
@@ -133,10 +133,6 @@ function isCounted({ keys }: Subject, fields: readonly string[]): boolean {
 	const [key, ...others] = keys
 	const isNumber = key?.type === 'integer' || key?.type === 'bigint'
 	return others.length === 0 && isNumber && key.hasDefault && !fields.includes(key.name)
-}
-
-function byCount(a: Created, b: Created): number {
-	return BigInt(a.id) < BigInt(b.id) ? -1 : 1
 }
 
 /** If another record was in the way, and isn't any more, all are created after all. */

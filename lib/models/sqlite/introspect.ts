@@ -68,7 +68,7 @@ function columnOf(
 		name: info.name,
 		type,
 		sqlType: declared.name,
-		nullable: !(info.notNull || isRowid || isKey),
+		nullable: info.nullable && !isRowid && !isKey,
 		hasDefault: info.defaultSql !== null || isRowid,
 		generated: info.generated,
 		maxLength: type === 'text' ? declared.length : undefined,
@@ -205,7 +205,6 @@ interface Info {
 	readonly name: string
 	readonly declared: string
 	readonly type: Column['type'] | undefined
-	readonly notNull: boolean
 	readonly nullable: boolean
 	readonly defaultSql: string | null
 	/** Its position in the primary key, from 1; 0 if it isn't in the key. */
@@ -287,7 +286,6 @@ function infosOf(query: Query, { schema, name }: Pick<Listing, 'schema' | 'name'
 			declared,
 			// The type of a column without a known one is that of its values.
 			type: type === 'other' ? undefined : type,
-			notNull: Number(notNull) === 1,
 			nullable: Number(notNull) !== 1,
 			defaultSql: typeof defaultSql === 'string' ? defaultSql : null,
 			inKey: Number(pk),
@@ -309,7 +307,7 @@ function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[], allo
 	)
 	const isUnique = ([column, collation]: readonly unknown[]) => {
 		const info = infos.find((one) => one.name === column)
-		if (info === undefined || !(info.notNull || allowsNull)) return false
+		if (info === undefined || (info.nullable && !allowsNull)) return false
 		const own = collationOf(query, listing, info.name)
 		return own === 'BINARY' || collation === own
 	}

@@ -208,10 +208,6 @@ export function partText(part: TimePart, time: Milliseconds): string {
 	// The week belongs to the year that its Thursday is in.
 	const day = 86_400_000
 	const thursday = new Date(time + (4 - (date.getUTCDay() || 7)) * day)
-	const week = Math.floor((thursday.getTime() - yearStart(thursday)) / (7 * day)) + 1
+	const week = Math.floor((thursday.getTime() - new Date(thursday).setUTCMonth(0, 1)) / (7 * day)) + 1
 	return `${String(thursday.getUTCFullYear()).padStart(4, '0')}-W${String(week).padStart(2, '0')}`
-}
-
-function yearStart(date: Date): Milliseconds {
-	return new Date(date).setUTCMonth(0, 1)
 }

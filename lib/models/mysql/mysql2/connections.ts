@@ -87,7 +87,7 @@ export function connectionsOf(database: MysqlDatabase): Connections {
 		)
 	}
 	const lent = core === database ? withCallbacks : withPromises
-	return isPool(core) ? new PooledConnections(core, lent) : new OneConnection(core, lent)
+	return 'getConnection' in core ? new PooledConnections(core, lent) : new OneConnection(core, lent)
 }
 
 type Lent = Connections['lent']
@@ -110,10 +110,6 @@ function coreOf(database: unknown): Pool | Connection | undefined {
 
 function isCore(value: unknown): value is Pool | Connection {
 	return hasMethods(value, 'getConnection') || hasMethods(value, 'execute', 'unprepare')
-}
-
-function isPool(core: Pool | Connection): core is Pool {
-	return 'getConnection' in core
 }
 
 class PooledConnections implements Connections {
