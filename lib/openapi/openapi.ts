@@ -41,21 +41,27 @@ interface ServedText {
 	readonly tag: string
 }
 
+/**
+ * @param prefix the part of the path that a router in front has removed
+ * @param own the mount of the description itself, which is left out
+ */
+type ServeText = (prefix: string, own: MountFacts | undefined) => Promise<ServedText>
+
 class OpenApi extends RestHandler {
 	override readonly wrap = false
 	override readonly access: AccessRules
 	override readonly docs = { get__default: { summary: 'This API, described in OpenAPI' } }
-	private readonly text: DescriptionText
+	private readonly text: ServeText
 
 	constructor(mounts: MountTree, info: OpenApiInfo) {
 		super()
 		this.access = { '*': info.access }
-		this.text = new DescriptionText(mounts, info)
+		this.text = servedBy(mounts, info)
 	}
 
 	async get__default(): Promise<RawJson | null> {
 		const { incoming, headers, mount } = exchangeOf(this, 'get__default')
-		const { text, tag } = await this.text.forPrefix(routerPrefix(incoming), mount)
+		const { text, tag } = await this.text(routerPrefix(incoming), mount)
 		this.header('ETag', etagOf(tag))
 		const { noneMatch } = conditionsOf(headers) ?? {}
 		if (noneMatch === undefined || !isWeaklyMatched(noneMatch, tag)) return new RawJson(text)
@@ -69,51 +75,33 @@ class OpenApi extends RestHandler {
  * routes takes a second, and a client can vary the router's prefix: Express treats `/shop` and `/SHOP` alike. So
  * `servers`, which depends on the prefix, is added per request; otherwise such a client could keep the server busy.
  */
-class DescriptionText {
-	readonly #mounts: MountTree
-	readonly #info: OpenApiInfo
+function servedBy({ all }: MountTree, info: OpenApiInfo): ServeText {
 	/** The option `servers`, as JSON. */
-	readonly #servers: string | undefined
-	/** The description of the first `#count` mounts, shared by concurrent requests. */
-	#description: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
-	#count = 0
-	/** The last response. */
-	#served: ServedText | undefined
-
-	constructor(mounts: MountTree, info: OpenApiInfo) {
-		this.#mounts = mounts
-		this.#info = info
-		this.#servers = info.servers && serversText(info.servers)
-	}
-
-	/**
-	 * @param prefix the part of the path that a router in front has removed
-	 * @param own the mount of the description itself, which is left out
-	 */
-	async forPrefix(prefix: string, own: MountFacts | undefined): Promise<ServedText> {
-		const servers = this.#servers ?? serversText([prefix || '/'])
-		const { text, digest } = await this.#current(own)
-		const source = `${digest} ${servers}`
-		if (this.#served?.source === source) return this.#served
-		const tag = createHash('sha256').update(source).digest('base64url').slice(0, 22)
-		this.#served = { source, text: `${text.slice(0, -1)},"servers":${servers}}`, tag }
-		return this.#served
-	}
-
-	#current(own: MountFacts | undefined): Promise<Description> {
-		const { all } = this.#mounts
-		if (this.#count === all.length) return this.#description
+	const given = info.servers && serversText(info.servers)
+	/** The description of the first `count` mounts, shared by concurrent requests. */
+	let description: Promise<Description> = Promise.resolve({ text: '{}', digest: '' })
+	let count = 0
+	let last: ServedText | undefined
+	const current = (own: MountFacts | undefined): Promise<Description> => {
+		if (count === all.length) return description
 		const mounts = [...all]
-		const description = import('./document.ts').then(({ openApiText }) =>
-			openApiText(mounts, this.#info, own),
-		)
-		this.#description = description
-		this.#count = all.length
+		const made = import('./document.ts').then(({ openApiText }) => openApiText(mounts, info, own))
+		description = made
+		count = all.length
 		// After a failure the next request tries again.
-		description.catch(() => {
-			if (this.#description === description) this.#count = 0
+		made.catch(() => {
+			if (description === made) count = 0
 		})
-		return description
+		return made
+	}
+	return async (prefix, own) => {
+		const servers = given ?? serversText([prefix || '/'])
+		const { text, digest } = await current(own)
+		const source = `${digest} ${servers}`
+		if (last?.source === source) return last
+		const tag = createHash('sha256').update(source).digest('base64url').slice(0, 22)
+		last = { source, text: `${text.slice(0, -1)},"servers":${servers}}`, tag }
+		return last
 	}
 }
 

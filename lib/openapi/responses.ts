@@ -4,7 +4,6 @@
  */
 import { takesBody } from '../base/http.ts'
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
-import type { AnswerShape } from '../validate/schema/shape.ts'
 import { codeOf, ERRORS } from '../wire/codes.ts'
 import type { Components, Part } from './components.ts'
 import type { Endpoint } from './endpoints.ts'
@@ -16,16 +15,78 @@ export function responsesOf(
 	endpoint: Endpoint,
 	requestId: string | undefined,
 ): Readonly<Record<string, Part>> {
-	const builder = new ResponseBuilder(components, endpoint.mount.wrap, requestId)
-	const { shape } = endpoint
-	const limits = endpoint.action.limit === undefined ? [] : ['RateLimit', 'RateLimit-Policy']
-	const responses: Record<string, Part> = { [shape.answer.status]: builder.success(shape.answer, limits) }
-	if (shape.answer.isOpen === true) responses['2XX'] = builder.otherSuccess()
-	if (endpoint.method === 'GET' && shape.headers.includes('If-None-Match'))
-		responses[304] = builder.notModified()
-	for (const status of refusalsOf(endpoint)) responses[status] = builder.refusal(status)
-	responses.default = builder.otherFailure()
+	const { wrap } = endpoint.mount
+	const { answer, headers } = endpoint.shape
+	const named = (name: string) => (wrap ? name : `Bare${name}`)
+	const headersOf = (names: readonly string[]): Part => {
+		const all = requestId === undefined ? names : [...names, requestId]
+		if (all.length === 0) return {}
+		const entries = all.map((name) => {
+			const described = name === requestId ? REQUEST_ID : HEADERS[name]
+			return [name, components.use('headers', name.replaceAll('-', ''), () => described ?? {})]
+		})
+		return { headers: Object.fromEntries(entries) }
+	}
+	const enveloped = (schema: JsonSchema, isPage: boolean): JsonSchema => {
+		const data = components.schema(schema)
+		if (!wrap) return data
+		return {
+			type: 'object',
+			properties: {
+				success: { type: 'boolean', const: true },
+				data,
+				...(isPage ? { meta: components.schema(PAGE_META) } : {}),
+			},
+			required: ['success', 'data', ...(isPage ? ['meta'] : [])],
+		}
+	}
+	/** Clients whose Accept prefers problem details get these. */
+	const failure = (name: string, description: string, names: readonly string[]) =>
+		components.use('responses', named(name), () => ({
+			description,
+			...headersOf(names),
+			content: {
+				...jsonOf(components.schema(FAILURE[wrap ? 'wrapped' : 'bare'])),
+				'application/problem+json': { schema: components.schema(PROBLEM) },
+			},
+		}))
+	const responses: Record<string, Part> = { [answer.status]: success() }
+	if (answer.isOpen === true)
+		responses['2XX'] = components.use('responses', named('Success'), () => ({
+			description: 'Another success, if the method sets the status',
+			...headersOf([]),
+			content: jsonOf(enveloped({}, false)),
+		}))
+	if (endpoint.method === 'GET' && headers.includes('If-None-Match'))
+		responses[304] = components.use('responses', 'NotModified', () => ({
+			description: 'Not Modified',
+			...headersOf(['ETag']),
+		}))
+	for (const status of refusalsOf(endpoint)) {
+		const code = codeOf(status)
+		const text = code === undefined ? `Status ${status}` : ERRORS[code].message
+		responses[status] = failure(text.replaceAll(/\W/g, ''), text, REFUSAL_HEADERS[status] ?? [])
+	}
+	// `Allow` is for the 405 of a method that the path doesn't have.
+	responses.default = failure('Failure', 'Another failure', ['Allow'])
 	return responses
+
+	function success(): Part {
+		const { status, schema, type, others = [], isPage } = answer
+		const isRedirect = status >= 300
+		const limits = endpoint.action.limit === undefined ? [] : ['RateLimit', 'RateLimit-Policy']
+		const names = [...(isRedirect ? ['Location'] : []), ...answer.headers, ...limits]
+		const hasContent = !isRedirect && status !== 204 && status !== 205
+		const content = () => ({
+			...(type === undefined ? jsonOf(enveloped(schema, isPage)) : contentOf(type)),
+			...Object.fromEntries(others.flatMap((other) => Object.entries(contentOf(other)))),
+		})
+		return components.shared('responses', named(nameOf(schema, isPage)), {
+			description: DESCRIPTIONS[status] ?? (isRedirect ? 'Redirect' : 'Success'),
+			...headersOf(names),
+			...(hasContent ? { content: content() } : {}),
+		})
+	}
 }
 
 /** The failures that an operation may have; unexpected ones are under `default`. */
@@ -51,103 +112,6 @@ const REFUSAL_HEADERS: Readonly<Record<number, readonly string[]>> = {
 	401: ['WWW-Authenticate'],
 	429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
 	503: ['Retry-After'],
-}
-
-/** Makes the responses of handlers with or without envelope. */
-class ResponseBuilder {
-	readonly #components: Components
-	readonly #wrap: boolean
-	readonly #requestId: string | undefined
-
-	constructor(components: Components, wrap: boolean, requestId: string | undefined) {
-		this.#components = components
-		this.#wrap = wrap
-		this.#requestId = requestId
-	}
-
-	success(
-		{ status, schema, type, others = [], isPage, headers }: AnswerShape,
-		limits: readonly string[],
-	): Part {
-		const isRedirect = status >= 300
-		const names = isRedirect ? ['Location', ...headers, ...limits] : [...headers, ...limits]
-		const hasContent = !isRedirect && status !== 204 && status !== 205
-		const content = () => ({
-			...(type === undefined ? jsonOf(this.#enveloped(schema, isPage)) : contentOf(type)),
-			...Object.fromEntries(others.flatMap((other) => Object.entries(contentOf(other)))),
-		})
-		return this.#components.shared('responses', this.#named(nameOf(schema, isPage)), {
-			description: DESCRIPTIONS[status] ?? (isRedirect ? 'Redirect' : 'Success'),
-			...this.#headers(names),
-			...(hasContent ? { content: content() } : {}),
-		})
-	}
-
-	otherSuccess(): Part {
-		return this.#components.use('responses', this.#named('Success'), () => ({
-			description: 'Another success, if the method sets the status',
-			...this.#headers([]),
-			content: jsonOf(this.#enveloped({}, false)),
-		}))
-	}
-
-	notModified(): Part {
-		return this.#components.use('responses', 'NotModified', () => ({
-			description: 'Not Modified',
-			...this.#headers(['ETag']),
-		}))
-	}
-
-	refusal(status: number): Part {
-		const code = codeOf(status)
-		const text = code === undefined ? `Status ${status}` : ERRORS[code].message
-		return this.#failure(text.replaceAll(/\W/g, ''), text, REFUSAL_HEADERS[status] ?? [])
-	}
-
-	/** Has `Allow` for the 405 of a method that the path doesn't have. */
-	otherFailure(): Part {
-		return this.#failure('Failure', 'Another failure', ['Allow'])
-	}
-
-	/** Clients whose Accept prefers problem details get these. */
-	#failure(name: string, description: string, headers: readonly string[]): Part {
-		return this.#components.use('responses', this.#named(name), () => ({
-			description,
-			...this.#headers(headers),
-			content: {
-				...jsonOf(this.#components.schema(FAILURE[this.#wrap ? 'wrapped' : 'bare'])),
-				'application/problem+json': { schema: this.#components.schema(PROBLEM) },
-			},
-		}))
-	}
-
-	#enveloped(schema: JsonSchema, isPage: boolean): JsonSchema {
-		const data = this.#components.schema(schema)
-		if (!this.#wrap) return data
-		return {
-			type: 'object',
-			properties: {
-				success: { type: 'boolean', const: true },
-				data,
-				...(isPage ? { meta: this.#components.schema(PAGE_META) } : {}),
-			},
-			required: ['success', 'data', ...(isPage ? ['meta'] : [])],
-		}
-	}
-
-	#headers(names: readonly string[]): Part {
-		const all = this.#requestId === undefined ? names : [...names, this.#requestId]
-		if (all.length === 0) return {}
-		const entries = all.map((name) => {
-			const described = name === this.#requestId ? REQUEST_ID : HEADERS[name]
-			return [name, this.#components.use('headers', name.replaceAll('-', ''), () => described ?? {})]
-		})
-		return { headers: Object.fromEntries(entries) }
-	}
-
-	#named(name: string): string {
-		return this.#wrap ? name : `Bare${name}`
-	}
 }
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = { 201: 'Created', 202: 'Accepted', 204: 'No Content' }
