@@ -26,33 +26,17 @@ export function writeStores(page: Exposition, sources: ReadonlySet<object>): voi
 	const all = [...sources].flatMap((source) => [source, ...usageOf(source).replicas])
 	const usages = all.map(usageOf)
 	const pools = poolsOf(usages)
-	const of = (read: (pool: PoolUsage) => number): Sample[] =>
-		[...pools].map(([name, pool]) => [{ pool: name }, read(pool)])
-	const waiting = of((pool) => pool.waiting)
-	page.gauge('verbena_pool_waiting', 'Statements and transactions that wait for a connection.', waiting)
-	page.gauge(
-		'verbena_pool_in_use',
-		'Connections of the pool that are in use.',
-		of((pool) => pool.inUse),
-	)
-	page.gauge(
-		'verbena_pool_max',
-		'Most connections that the pool may have.',
-		of((pool) => pool.max),
-	)
-	const sum = (read: (usage: StoreUsage) => number) => usages.reduce((total, usage) => total + read(usage), 0)
+	const of = (name: 'waiting' | 'inUse' | 'max'): Sample[] =>
+		[...pools].map(([pool, usage]) => [{ pool }, usage[name]])
+	const waiting = 'Statements and transactions that wait for a connection.'
+	page.gauge('verbena_pool_waiting', waiting, of('waiting'))
+	page.gauge('verbena_pool_in_use', 'Connections of the pool that are in use.', of('inUse'))
+	page.gauge('verbena_pool_max', 'Most connections that the pool may have.', of('max'))
+	const sum = (name: 'reads' | 'readStatements') => usages.reduce((total, usage) => total + usage[name], 0)
 	const reads = 'Reads of records by id; concurrent ones are gathered in one statement.'
-	page.counter(
-		'verbena_record_reads_total',
-		reads,
-		sum((usage) => usage.reads),
-	)
+	page.counter('verbena_record_reads_total', reads, sum('reads'))
 	const statements = 'Statements that verbena_record_reads_total were sent in.'
-	page.counter(
-		'verbena_record_read_statements_total',
-		statements,
-		sum((usage) => usage.readStatements),
-	)
+	page.counter('verbena_record_read_statements_total', statements, sum('readStatements'))
 }
 
 /** Pools by name. Models that were opened one by one have a driver each, which may share a pool. */
