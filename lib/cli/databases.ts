@@ -1,5 +1,4 @@
 /** The databases that `verbena` serves: from the first argument to models, by the user's own driver. */
-
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { attempt } from '../base/attempt.ts'

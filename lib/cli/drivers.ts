@@ -1,5 +1,4 @@
 /** The user's own database drivers: found in their folder, or beside this package, as `npx -p verbena -p pg` puts them. */
-
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,5 +1,4 @@
 /** What the caller may access, so that pages show only that. */
-
 import type { Acl, Authenticator, User } from '../auth/authenticator.ts'
 import { attempt } from '../base/attempt.ts'
 import { isRestError } from '../base/error.ts'

@@ -2,7 +2,6 @@
  * Replies to errors, thrown or recorded by `this.error()`, with problem details (RFC 9457) or the envelope; and logs
  * them.
  */
-
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../base/attempt.ts'
 import { isRestError, RestError } from '../base/error.ts'

@@ -3,7 +3,6 @@
  * their connection is closed. `admit` refuses a Host that is not served (421) and, with `crossSiteWrites: false`, a write
  * from a page of another site (403); health probes are exempt.
  */
-
 import { isIPv4 } from 'node:net'
 import { attempt } from '../base/attempt.ts'
 import { RestError } from '../base/error.ts'
