@@ -120,13 +120,13 @@ export class HmacAuthenticator implements Authenticator {
 		const signatures = request.fieldLines('signature')
 		if (inputs.length === 0 && signatures.length === 0) return null
 		const now = this.#clock() / 1_000
-		const pairs = attempt(() => signaturePairs(inputs.join(', '), signatures.join(', ')))
+		const pairs = caught(() => signaturePairs(inputs.join(', '), signatures.join(', ')))
 		if (pairs instanceof Error) throw this.#refusal(pairs)
 		const components = this.#componentsOf(request)
 		// Created only on failure: creating an Error takes longer than verifying a valid request.
 		let reason: Error | undefined
 		for (const pair of pairs) {
-			const claim = attempt(() => claimOf(request, components, pair, now, this.#windowSeconds))
+			const claim = caught(() => claimOf(request, components, pair, now, this.#windowSeconds))
 			if (claim instanceof Error) {
 				reason = claim
 				continue
@@ -184,7 +184,7 @@ export class HmacAuthenticator implements Authenticator {
 }
 
 /** Returns a SyntaxError or RangeError: the request is wrong. Any other error is a bug, and is thrown. */
-function attempt<T>(work: () => T): T | Error {
+function caught<T>(work: () => T): T | Error {
 	try {
 		return work()
 	} catch (error) {

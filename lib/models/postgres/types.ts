@@ -1,6 +1,5 @@
 /** PostgreSQL's types: their field types, their names in casts, and how values are sent. */
 
-import { attempt } from '../../base/attempt.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -149,17 +148,24 @@ function isList({ sqlType }: Column): boolean {
 function refuseNested(text: string, column: Column): void {
 	// The first character is the bracket of the list itself.
 	if (!/[[{]/.test(text.trimStart().slice(1))) return
-	const list = attempt<unknown>(() => JSON.parse(text))
-	const isNested = (element: unknown) => typeof element === 'object' && element !== null
-	if (list === undefined || (Array.isArray(list) && list.some(isNested)))
+	let list: unknown
+	try {
+		list = JSON.parse(text)
+	} catch {
+		throw new ModelError('invalid', [column.name])
+	}
+	if (Array.isArray(list) && list.some((element) => typeof element === 'object' && element !== null))
 		throw new ModelError('invalid', [column.name])
 }
 
 /** Converts nested JSON arrays to an array literal; the server checks that their lengths match. */
 function nestedLiteral(json: string, column: Column): string {
-	// Malformed JSON gets the same error as a value that isn't a list.
-	if (!Array.isArray(attempt<unknown>(() => JSON.parse(json)))) throw new ModelError('invalid', [column.name])
-	return wellFormed(json.replace(TOKENS, literalOf), column)
+	try {
+		if (Array.isArray(JSON.parse(json))) return wellFormed(json.replace(TOKENS, literalOf), column)
+	} catch {
+		// Malformed JSON gets the same error as a value that isn't a list.
+	}
+	throw new ModelError('invalid', [column.name])
 }
 
 /** Tokens of JSON that differ in an array literal, or aren't allowed there. */

@@ -4,7 +4,6 @@
  * become part of it.
  */
 import { attached } from '../../base/attached.ts'
-import { attempt } from '../../base/attempt.ts'
 import { hasMethods, refusal } from '../../base/options.ts'
 import type { Milliseconds } from '../../base/time.ts'
 import { ModelError } from '../model-error.ts'
@@ -76,7 +75,7 @@ export class SqliteDriver implements Driver {
 		} catch (error) {
 			return isReadOnly(error) ? error : undefined
 		} finally {
-			if (wait > 0) attempt(() => this.#database.exec(`pragma busy_timeout = ${wait}`))
+			if (wait > 0) this.#tryExec(`pragma busy_timeout = ${wait}`)
 		}
 	}
 
@@ -87,8 +86,7 @@ export class SqliteDriver implements Driver {
 			const { rows } = this.run({ text: 'pragma user_version', values: [], writes: false })
 			this.#database.exec(`pragma user_version = ${Number(rows[0]?.[0])}`)
 		} finally {
-			// If it fails, SQLite has rolled back already (on a full disk, for example).
-			attempt(() => this.#database.exec('rollback'))
+			this.#tryExec('rollback')
 		}
 	}
 
@@ -100,6 +98,14 @@ export class SqliteDriver implements Driver {
 	#lockWait(): Milliseconds {
 		const { rows } = this.run({ text: 'pragma busy_timeout', values: [], writes: false })
 		return Number(rows[0]?.[0])
+	}
+
+	#tryExec(sql: string): void {
+		try {
+			this.#database.exec(sql)
+		} catch {
+			// SQLite has rolled back already (on a full disk, for example); the caller's error says more.
+		}
 	}
 
 	#prepare(text: string): Prepared {
@@ -138,6 +144,7 @@ interface RawStatement {
 	run(values: readonly unknown[]): { readonly changes: number }
 }
 
+/** A statement of node:sqlite. */
 interface NodeStatement {
 	setReadBigInts(on: boolean): void
 	setReturnArrays(on: boolean): void
