@@ -2,12 +2,13 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
+import { HERE, type Machine } from './machines.ts'
 import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
@@ -69,10 +70,21 @@ export interface OwnMariadb {
 	remove(): Promise<void>
 }
 
+/** Root may come from other machines as well; a node of Galera keeps that for itself. */
+const FROM_ANYWHERE = `set session sql_log_bin = 0;
+set session wsrep_on = off;
+create user if not exists root@'%';
+grant all on *.* to root@'%' with grant option;
+`
+
 /** Creates and starts a server in a temporary folder, on a free port. `args` are further arguments. */
-export async function ownMariadb(args: readonly string[] = []): Promise<OwnMariadb> {
+export async function ownMariadb(
+	args: readonly string[] = [],
+	{ address: host, prefix }: Pick<Machine, 'address' | 'prefix'> = HERE,
+): Promise<OwnMariadb> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-mariadb-'))
-	const [port = 0] = await freePorts(1)
+	const isElsewhere = prefix.length > 0
+	const [port = 0] = isElsewhere ? [3306] : await freePorts(1)
 	const data = join(folder, 'data')
 	// Started by root, the server requires a user to run as.
 	const user = process.getuid?.() === 0 ? await ownedByMysql(folder) : []
@@ -84,19 +96,27 @@ export async function ownMariadb(args: readonly string[] = []): Promise<OwnMaria
 		['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', ...user],
 		{ env },
 	)
-	const options = { host: '127.0.0.1', port, user: 'root', database: 'test' }
+	const options = { host, port, user: 'root', database: 'test' }
+	const init = join(folder, 'init.sql')
+	if (isElsewhere) await writeFile(init, FROM_ANYWHERE, { mode: 0o644 })
 	let server: ChildProcess | undefined
 	const start = async () => {
-		server = spawn(
+		const [program = '', ...rest] = [
+			...prefix,
 			existsSync('/usr/sbin/mariadbd') ? '/usr/sbin/mariadbd' : 'mariadbd',
+		]
+		server = spawn(
+			program,
 			[
+				...rest,
 				'--no-defaults',
 				`--datadir=${data}`,
 				`--port=${port}`,
 				`--socket=${join(folder, 's.sock')}`,
 				`--pid-file=${join(folder, 'pid')}`,
 				`--tmpdir=${folder}`,
-				'--bind-address=127.0.0.1',
+				`--bind-address=${host}`,
+				...(isElsewhere ? [`--init-file=${init}`, '--skip-name-resolve'] : []),
 				'--innodb-buffer-pool-size=16M',
 				...user,
 				...args,

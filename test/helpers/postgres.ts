@@ -12,6 +12,7 @@ import postgres from 'postgres'
 import { ModelError } from '../../lib/models/model-error.ts'
 import type { PostgresDatabase } from '../../lib/models/postgres/model.ts'
 import { NoAnswer, NoConnection } from '../../lib/models/sql/pool.ts'
+import { HERE, type Machine } from './machines.ts'
 import { freePorts } from './program.ts'
 
 const exec = promisify(execFile)
@@ -120,6 +121,7 @@ export async function ownPostgresHere(): Promise<boolean> {
 
 /** A server started by a test. */
 export interface OwnPostgres {
+	readonly host: string
 	readonly port: number
 	start(): Promise<void>
 	/** `fast` closes connections cleanly, `immediate` as in a crash. */
@@ -139,18 +141,26 @@ export interface OwnPostgres {
  * Makes a server in a folder for a while, on a free port, for user `postgres` without a password; it is running. With
  * a primary it is a replica of that.
  */
-export async function ownPostgres(primary?: OwnPostgres): Promise<OwnPostgres> {
+export async function ownPostgres(
+	primary?: OwnPostgres,
+	{ address: host, prefix }: Pick<Machine, 'address' | 'prefix'> = HERE,
+): Promise<OwnPostgres> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-postgres-'))
-	const [port = 0] = await freePorts(1)
-	const program = await programs(folder)
+	// The same on all machines, so that a name can lead to each of them.
+	const [port = 0] = prefix.length > 0 ? [5432] : await freePorts(1)
+	const program = await programs(folder, prefix)
 	const data = join(folder, 'data')
 	const local = ['-D', data, '-U', 'postgres', '--no-sync']
-	if (primary === undefined) await program('initdb', ...local, '-A', 'trust', '-E', 'UTF8', '--locale=C')
-	else {
-		const from = ['-h', '127.0.0.1', '-p', String(primary.port), '-c', 'fast', '--write-recovery-conf']
+	if (primary === undefined) {
+		await program('initdb', ...local, '-A', 'trust', '-E', 'UTF8', '--locale=C')
+		const network = `${host.replace(/[^.]*$/, '0')}/24`
+		const lines = ['all', 'replication'].map((database) => `host ${database} all ${network} trust\n`)
+		await appendFile(join(data, 'pg_hba.conf'), lines.join(''))
+	} else {
+		const from = ['-h', primary.host, '-p', String(primary.port), '-c', 'fast', '--write-recovery-conf']
 		await program('pg_basebackup', ...local, ...from)
 	}
-	const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
+	const settings = `-p ${port} -c listen_addresses=${host} -c unix_socket_directories=${folder} -c fsync=off`
 	const control = (...args: string[]) => program('pg_ctl', '-D', data, '-w', '-t', '120', ...args)
 	const start = () => control('-l', join(folder, 'log'), '-o', settings, 'start')
 	const stop = (mode: string = 'fast') => control('-m', mode, 'stop')
@@ -160,17 +170,14 @@ export async function ownPostgres(primary?: OwnPostgres): Promise<OwnPostgres> {
 	}
 	await start()
 	return {
-		port,
-		start,
-		stop,
-		kill,
+		...{ host, port, start, stop, kill },
 		restart: async (mode) => {
 			await stop(mode)
 			await start()
 		},
 		follow: async (other) => {
 			await stop()
-			const conninfo = `host=127.0.0.1 port=${other.port} user=postgres`
+			const conninfo = `host=${other.host} port=${other.port} user=postgres`
 			await appendFile(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfo}'\n`)
 			await writeFile(join(data, 'standby.signal'), '')
 			await start()
@@ -184,7 +191,10 @@ export async function ownPostgres(primary?: OwnPostgres): Promise<OwnPostgres> {
 }
 
 /** Runs PostgreSQL's own programs; as user `postgres` if we are root, as which they refuse to run. */
-async function programs(folder: string): Promise<(name: string, ...args: string[]) => Promise<void>> {
+async function programs(
+	folder: string,
+	prefix: readonly string[],
+): Promise<(name: string, ...args: string[]) => Promise<void>> {
 	const bin = binaries()
 	const isRoot = process.getuid?.() === 0
 	if (isRoot) {
@@ -195,8 +205,8 @@ async function programs(folder: string): Promise<(name: string, ...args: string[
 	}
 	return async (name, ...args) => {
 		const own = [join(bin, name), ...args]
-		const all = isRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', ...own] : own
-		const [first = '', ...rest] = all
+		const user = isRoot ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups'] : []
+		const [first = '', ...rest] = [...prefix, ...user, ...own]
 		await exec(first, rest, { cwd: folder, env: { ...process.env, LC_ALL: 'C' } })
 	}
 }
