@@ -14,11 +14,12 @@ export const MAX = 4
 /** A proxy in front of servers: new connections lead to the selected one. */
 export async function balancerTo(
 	port: number,
-): Promise<{ port: number; to: (port: number) => void; close: () => Promise<unknown> }> {
-	let target = port
+	host = '127.0.0.1',
+): Promise<{ port: number; to: (port: number, host?: string) => void; close: () => Promise<unknown> }> {
+	let target = { port, host }
 	const sockets = new Set<Socket>()
 	const balancer: Balancer = createBalancer((socket) => {
-		const upstream = connect(target, '127.0.0.1')
+		const upstream = connect(target)
 		for (const one of [socket, upstream]) {
 			sockets.add(one)
 			one
@@ -36,8 +37,8 @@ export async function balancerTo(
 	const address = balancer.address()
 	return {
 		port: typeof address === 'object' && address !== null ? address.port : 0,
-		to: (next) => {
-			target = next
+		to: (next, host = '127.0.0.1') => {
+			target = { port: next, host }
 		},
 		close: () => {
 			for (const socket of sockets) socket.destroy()

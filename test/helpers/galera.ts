@@ -1,7 +1,8 @@
-/** Three nodes of Galera, MariaDB's cluster, started by a test. */
+/** Three nodes of Galera, MariaDB's cluster, started by a test, each a machine where that is possible. */
 import { existsSync } from 'node:fs'
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import { until } from './listening.ts'
+import { HERE, hasMachines, type Machine, machines } from './machines.ts'
 import { type OwnMariadb, ownMariadb } from './mariadb.ts'
 import { freePorts } from './program.ts'
 
@@ -23,6 +24,8 @@ export function galeraIsHere(): boolean {
 
 export interface GaleraNode {
 	readonly port: number
+	/** `undefined` where there can be no machines. */
+	readonly machine: Machine | undefined
 	/** mysql2's connection options. */
 	readonly options: OwnMariadb['options']
 	/** A connection opened while the node was ready. */
@@ -38,32 +41,38 @@ export async function ownCluster(): Promise<{
 	nodes: readonly [GaleraNode, GaleraNode, GaleraNode]
 	remove(): Promise<void>
 }> {
+	const network = hasMachines ? await machines(3) : undefined
+	const hosts = [0, 1, 2].map((number) => network?.all[number] ?? HERE)
 	const ports = await freePorts(9)
 	const servers: OwnMariadb[] = []
 	const admins: Connection[] = []
 	const remove = async () => {
 		for (const admin of admins) admin.destroy()
 		await Promise.all(servers.map((server) => server.remove()))
+		await network?.remove()
 	}
 	const join = async (number: number): Promise<GaleraNode> => {
 		const [group = 0, increments = 0, snapshot = 0] = ports.slice(3 * number)
-		const server = await ownMariadb([
+		const host = hosts[number] ?? HERE
+		const { address } = host
+		const options = [
 			'--wsrep-on=ON',
 			`--wsrep-provider=${NEEDED[0]}`,
 			...(number === 0 ? ['--wsrep-new-cluster'] : []),
-			`--wsrep-cluster-address=gcomm://${number === 0 ? '' : `127.0.0.1:${ports[0]}`}`,
-			`--wsrep-node-address=127.0.0.1:${group}`,
+			`--wsrep-cluster-address=gcomm://${number === 0 ? '' : `${hosts[0]?.address}:${ports[0]}`}`,
+			`--wsrep-node-address=${address}:${group}`,
 			'--wsrep-sst-method=rsync',
-			`--wsrep-sst-receive-address=127.0.0.1:${snapshot}`,
-			`--wsrep-provider-options=gmcast.listen_addr=tcp://127.0.0.1:${group};ist.recv_addr=127.0.0.1:${increments};gcache.size=16M;${TIMES}`,
+			`--wsrep-sst-receive-address=${address}:${snapshot}`,
+			`--wsrep-provider-options=gmcast.listen_addr=tcp://${address}:${group};ist.recv_addr=${address}:${increments};gcache.size=16M;${TIMES}`,
 			'--binlog-format=ROW',
 			'--default-storage-engine=InnoDB',
 			'--innodb-autoinc-lock-mode=2',
-		])
+		]
+		const server = await ownMariadb(options, host)
 		servers.push(server)
 		const admin = await mysql.createConnection(server.options)
 		admins.push(admin)
-		const node = nodeOf(server, admin)
+		const node = nodeOf(server, admin, network?.all[number])
 		await until(() => node.isReady(), `node ${number}`, 60_000)
 		return node
 	}
@@ -81,13 +90,13 @@ export async function ownCluster(): Promise<{
 	}
 }
 
-function nodeOf({ port, options }: OwnMariadb, admin: Connection): GaleraNode {
+function nodeOf({ port, options }: OwnMariadb, admin: Connection, machine: Machine | undefined): GaleraNode {
 	const isReady = async () => {
 		const [[row]] = await admin.query<RowDataPacket[]>("show status like 'wsrep_ready'")
 		return row?.Value === 'ON'
 	}
 	return {
-		...{ port, options, admin, isReady },
+		...{ port, machine, options, admin, isReady },
 		isolate: async (isIsolated) => {
 			await admin.query(`set global wsrep_provider_options = 'gmcast.isolate=${isIsolated ? 1 : 0}'`)
 			await until(

@@ -103,7 +103,7 @@ export class MysqlDriver implements Driver {
 			return result
 		} catch (error) {
 			if (isReadOnly(error instanceof NoConnection ? error.cause : error)) this.#connections.renew(connection)
-			else if (isBroken) this.#connections.destroy(connection)
+			else if (isBroken) this.#destroy(connection, error instanceof NoConnection ? error.cause : error)
 			else this.#connections.release(connection)
 			throw error
 		}
@@ -147,8 +147,14 @@ export class MysqlDriver implements Driver {
 		// connection, which has no `release`, must wait for the rest.
 		const isBusy = error instanceof ModelError && error.kind !== 'invalid' && connection.release !== undefined
 		if (isReadOnly(error)) this.#connections.renew(connection)
-		else if (isBusy || isLost(error) || isUnsent(error)) this.#connections.destroy(connection)
+		else if (isBusy || isLost(error) || isUnsent(error)) this.#destroy(connection, error)
 		else this.#connections.release(connection)
+	}
+
+	/** Other connections to a silent server would be found out one after the other, each by a statement that times out. */
+	#destroy(connection: Connection, error: unknown): void {
+		this.#connections.destroy(connection)
+		if (error instanceof NoAnswer) this.#connections.renew()
 	}
 
 	#send(send: (callback: Callback) => unknown): Promise<Rows> {

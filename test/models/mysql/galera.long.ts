@@ -1,4 +1,4 @@
-/** Galera, MariaDB's cluster: a node that loses quorum, and writers on two nodes. */
+/** Galera, MariaDB's cluster: a node that loses quorum or falls silent, and writers on two nodes. */
 
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
@@ -7,20 +7,31 @@ import { describe } from '../../helpers/describe.ts'
 import { backWithin, balancerTo, filled, MAX, sameAs, serving, writing } from '../../helpers/failover.ts'
 import { type GaleraNode, galeraIsHere, ownCluster } from '../../helpers/galera.ts'
 import { until } from '../../helpers/listening.ts'
+import { hasMachines, hostName } from '../../helpers/machines.ts'
 import { select } from './types.ts'
 
 const TABLE = 'create table article (id int primary key auto_increment, title varchar(20) not null)'
 /** A new connection is made at once; the pause between two renewals of a pool must be over. */
 const BACK = 1_000
+/** Connections to a silent node are waited for, `connectTimeout`. */
+const BACK_FROM_SILENCE = 5_000
 
 async function found(connection: Connection, sql: string): Promise<RowDataPacket[]> {
 	const [rows] = await connection.query<RowDataPacket[]>(sql)
 	return rows
 }
 
-async function opened(port: number, node: GaleraNode) {
-	const pool = mysql.createPool({ ...node.options, user: 'app', port, connectionLimit: MAX })
-	const model = await MysqlModel.open(pool, 'article', { timeoutSeconds: 30 })
+/** Where it connects to: by default to the node itself. */
+interface Opening {
+	readonly host?: string
+	readonly port?: number
+	readonly timeoutSeconds?: number
+	readonly connectTimeout?: number
+}
+
+async function opened({ options }: GaleraNode, { timeoutSeconds = 30, ...address }: Opening = {}) {
+	const pool = mysql.createPool({ ...options, user: 'app', ...address, connectionLimit: MAX })
+	const model = await MysqlModel.open(pool, 'article', { timeoutSeconds })
 	await filled(model)
 	return { pool, model, ...serving(model) }
 }
@@ -68,8 +79,8 @@ if (galeraIsHere())
 
 		test('a node without quorum: 503, also from /ready, and the next node behind the balancer within a second', async () => {
 			const [bad, good] = cluster.nodes
-			const balancer = await balancerTo(bad.port)
-			const served = await opened(balancer.port, bad)
+			const balancer = await balancerTo(bad.port, bad.options.host)
+			const served = await opened(bad, { host: '127.0.0.1', port: balancer.port })
 			try {
 				await serves(served)
 				let isOver = false
@@ -80,7 +91,7 @@ if (galeraIsHere())
 				await refuses(served)
 				isOver = true
 				await written
-				balancer.to(good.port)
+				balancer.to(good.port, good.options.host)
 				await backWithin(BACK, async () => (await served.post()).status === 201)
 				await serves(served)
 				const left = await found(bad.admin, 'show processlist')
@@ -100,9 +111,61 @@ if (galeraIsHere())
 			}
 		})
 
+		const silently: (title: string, work: () => Promise<void>) => void = hasMachines ? test : test.skip
+
+		for (const isLoaded of [true, false])
+			silently(
+				isLoaded
+					? 'a node that falls silent under load: no acknowledged change is lost, and the next node serves within 5 s'
+					: 'of idle connections to a silent node, not each one costs a request its time',
+				async () => {
+					const [silent, good] = cluster.nodes
+					const name = hostName(silent.options.host)
+					// As docs/deployment.md says.
+					const served = await opened(silent, {
+						host: name.name,
+						connectTimeout: 2_000,
+						timeoutSeconds: 5,
+					})
+					let isOver = !isLoaded
+					const answers = new Map<string, string>()
+					try {
+						await serves(served)
+						const written = writing(served, answers, () => isOver, 'silent ')
+						if (isLoaded) await until(() => answers.size >= 20, 'records')
+						await silent.machine?.cut()
+						if (isLoaded) await until(() => [...answers.values()].some((one) => one !== '201'), 'refusals')
+						const size = async () =>
+							(await found(good.admin, "show status like 'wsrep_cluster_size'"))[0]?.Value
+						await until(async () => (await size()) === '2', 'the majority without it')
+						name.to(good.options.host)
+						let refused = 0
+						await backWithin(isLoaded ? BACK_FROM_SILENCE : 2 * BACK_FROM_SILENCE, async () => {
+							const { status } = await served.post('after')
+							if (status === 201) return true
+							assert.is(status, 503)
+							refused++
+							return false
+						})
+						if (!isLoaded) assert.ok(refused <= 2, `${refused} refused, of ${MAX} connections`)
+						await serves(served)
+						isOver = true
+						await written
+						sameAs(answers, await counts(good.admin))
+					} finally {
+						isOver = true
+						name.remove()
+						await silent.machine?.mend()
+						await served.pool.end()
+						await until(() => silent.isReady(), 'the return to the majority')
+					}
+					sameAs(answers, await counts(silent.admin))
+				},
+			)
+
 		test('a node that has rejoined the quorum is used again within a second, under the same address', async () => {
 			const [, , node] = cluster.nodes
-			const served = await opened(node.port, node)
+			const served = await opened(node)
 			try {
 				await serves(served)
 				await node.isolate(true)
@@ -123,7 +186,7 @@ if (galeraIsHere())
 				async () => (await found(second.admin, 'select 1 from article where id = 900000')).length === 1,
 				'the record at the other node',
 			)
-			const sides = await Promise.all([first, second].map((node) => opened(node.port, node)))
+			const sides = await Promise.all([first, second].map((node) => opened(node)))
 			try {
 				const statuses = new Map<string, number>()
 				await Promise.all(
@@ -156,7 +219,7 @@ if (galeraIsHere())
 				const title = async () =>
 					(await found(first.admin, `select title from article where id = ${id}`))[0]?.title
 				await until(async () => (await title()) === 'x', 'the record at the other node')
-				const { model, pool } = await opened(first.port, first)
+				const { model, pool } = await opened(first)
 				try {
 					const error: unknown = await model
 						.transaction(async (inner) => {
