@@ -92,7 +92,7 @@ export class PgConnections {
 			if (client === undefined) callback(error)
 			else if (this.#renewal.isFresh(client)) callback(error, new Lease(client, release))
 			else {
-				release(new Error('its server became read-only in a failover'))
+				release(new Error('its server became read-only in a failover, or has fallen silent'))
 				this.#connect(callback)
 			}
 		})
@@ -231,11 +231,11 @@ export class PgConnections {
 			if (isBreaking(error)) lease.markBroken(error)
 			if (isReadOnly(error)) this.renew()
 			// After its `query_timeout`, pg doesn't report how the statement ends.
-			if (error.message === READ_TIMEOUT) lease.abandon(this.deadlines)
+			if (error.message === READ_TIMEOUT) this.#abandon(lease)
 			done(error, undefined)
 		}
 		const item = this.deadlines.after(this.#timeout, () => {
-			lease.abandon(this.deadlines)
+			this.#abandon(lease)
 			callback(new NoAnswer(), undefined)
 		})
 		try {
@@ -243,6 +243,11 @@ export class PgConnections {
 		} catch (error) {
 			callback(error instanceof Error ? error : new Error(String(error), { cause: error }), undefined)
 		}
+	}
+
+	/** Other connections to a silent server would be found out one after the other, each by a statement that times out. */
+	#abandon(lease: Lease): void {
+		lease.abandon(this.deadlines, () => this.renew())
 	}
 }
 

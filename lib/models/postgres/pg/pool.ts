@@ -70,8 +70,8 @@ export interface PgResult {
 	readonly rowCount: number | null
 }
 
-/** Time for a cancelled statement to end, before its connection is released regardless. */
-const CANCEL_TIMEOUT: Milliseconds = 5_000
+/** Time for a cancelled statement to end, which takes milliseconds; a server that takes longer is silent. */
+const CANCEL_TIMEOUT: Milliseconds = 1_000
 
 export class Lease {
 	readonly client: PgClient
@@ -92,12 +92,19 @@ export class Lease {
 		this.broken ??= error
 	}
 
-	/** Cancels the statement and delays `release` until it ends: the server must not run more than the pool allows. */
-	abandon(deadlines: Deadlines): void {
+	/**
+	 * Cancels the statement and delays `release` until it ends: the server must not run more than the pool allows.
+	 *
+	 * @param silent called when it hasn't ended in time
+	 */
+	abandon(deadlines: Deadlines, silent: () => void): void {
 		this.#isHeld = true
 		this.client.connection?.once?.('readyForQuery', () => this.endHold())
 		cancel(this.client)
-		deadlines.after(CANCEL_TIMEOUT, () => this.endHold())
+		deadlines.after(CANCEL_TIMEOUT, () => {
+			if (this.#isHeld) silent()
+			this.endHold()
+		})
 	}
 
 	/** Called when the abandoned statement has ended, or {@link CANCEL_TIMEOUT} has passed. */
