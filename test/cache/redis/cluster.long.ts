@@ -7,7 +7,10 @@ import { RedisCache, type RedisCacheOptions } from '../../../lib/cache/redis/red
 import { slotOf } from '../../../lib/cache/redis/slots.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
 import { cacheContract } from '../../../lib/testing/index.ts'
+import { backWithin } from '../../helpers/failover.ts'
 import { until } from '../../helpers/listening.ts'
+import { hasMachines } from '../../helpers/machines.ts'
+import { alarm } from '../../helpers/stalls.ts'
 import { rejection } from './rejection.ts'
 import {
 	CLIENTS,
@@ -32,6 +35,18 @@ class Counted extends RestHandler {
 	}
 }
 
+class Unlimited extends RestHandler {
+	override rateLimits = { get_a: { limit: 1_000_000, windowSeconds: 600 } }
+	get_a() {
+		return 1
+	}
+}
+
+/** After so long a client leaves a silent server, milliseconds: docs/caching.md says by which settings. */
+const SILENCE = 1_000
+/** No request takes longer than its calls of the cache, 0.5 s each, but for what a busy machine adds, milliseconds. */
+const LATE = 5_000
+
 describeRedis('RedisCache with Redis Cluster', (test) => {
 	let servers: readonly OwnRedis[] = []
 	const closing: (() => unknown)[] = []
@@ -48,10 +63,7 @@ describeRedis('RedisCache with Redis Cluster', (test) => {
 		servers = cluster.servers
 		closing.push(() => cluster.remove())
 		for (const name of CLIENTS) {
-			const client = openCluster(
-				name,
-				servers.map(({ port }) => port),
-			)
+			const client = openCluster(name, servers)
 			opened.set(name, client)
 			closing.unshift(() => client.close())
 			// The first server to be asked may not have heard of the others yet.
@@ -76,8 +88,8 @@ describeRedis('RedisCache with Redis Cluster', (test) => {
 	}
 
 	/** Sends a command to a server, not through the cluster's clients. */
-	async function tell({ port }: OwnRedis, ...command: string[]): Promise<unknown> {
-		const { command: send, close } = openClient('ioredis', port)
+	async function tell({ host, port }: OwnRedis, ...command: string[]): Promise<unknown> {
+		const { command: send, close } = openClient('ioredis', port, undefined, host)
 		try {
 			return await send(...command)
 		} finally {
@@ -103,10 +115,7 @@ describeRedis('RedisCache with Redis Cluster', (test) => {
 	): Promise<void> {
 		const own = new Map<Cache, TestClient>()
 		const make = async () => {
-			const client = openCluster(
-				name,
-				servers.map(({ port }) => port),
-			)
+			const client = openCluster(name, servers)
 			const cache = new RedisCache(client.client, {
 				timeoutSeconds: 30,
 				prefix: `${randomUUID()}:`,
@@ -196,7 +205,7 @@ describeRedis('RedisCache with Redis Cluster', (test) => {
 			assert.is(await cache.increment('count', 600), 2)
 			// A key that isn't there yet is made at the new server.
 			assert.is(await cache.increment('new', 600), 1)
-			await tell(from, 'MIGRATE', '127.0.0.1', String(to.port), key, '0', '5000')
+			await tell(from, 'MIGRATE', to.host, String(to.port), key, '0', '5000')
 			assert.is(await cache.increment('count', 600), 3)
 			for (const server of [to, from]) await tell(server, 'CLUSTER', 'SETSLOT', slot, 'NODE', toId ?? '')
 			assert.is(await cache.increment('count', 600), 4)
@@ -232,6 +241,72 @@ describeRedis('RedisCache with Redis Cluster', (test) => {
 		}
 		for (const cache of caches) for (const key of keys) await answer(cache, key)
 	})
+
+	const silently: (title: string, work: () => Promise<void>) => void = hasMachines ? test : test.skip
+
+	silently(
+		'a primary that falls silent: 503 in time, others serve, and its replica within 5 s of taking over',
+		async () => {
+			const prefix = `{${randomUUID()}}:`
+			const primary = await primaryOf(prefix)
+			const clients = CLIENTS.map((name) => openCluster(name, servers, SILENCE))
+			const sides = clients.map(({ name, client }) => {
+				const cache = new RedisCache(client, { prefix: `${prefix}${name}:`, timeoutSeconds: 0.5 })
+				const elsewhere = new RedisCache(client, { prefix: `${randomUUID()}:`, timeoutSeconds: 0.5 })
+				const logger = { info() {}, warn() {}, error() {} }
+				const server = restServer({ api: new Unlimited() }, { cache, logger })
+				const request = async () => (await server.inject({ url: '/api/a' })).status
+				return { name, cache, elsewhere, request, statuses: [] as number[], late: 0 }
+			})
+			let isOver = false
+			let loads: readonly Promise<void>[] = []
+			try {
+				for (const side of sides) {
+					await until(async () => (await side.request()) === 200, `${side.name} to be connected`)
+					assert.is(await side.cache.add('nonce', 1, 600), true)
+				}
+				assert.is(await tell(primary, 'WAIT', '1', '0'), 1)
+				loads = sides.map(async (side) => {
+					while (!isOver) {
+						const callOff = alarm(LATE, () => side.late++)
+						side.statuses.push(await side.request())
+						callOff()
+						await setTimeout(5)
+					}
+				})
+				await primary.machine?.cut()
+				killed.add(primary) // not to be asked for slots
+				await until(() => sides.every(({ statuses }) => statuses.includes(503)), 'refusals')
+				// Of 40 keys about a third are at the silent server; the first of a client's to a server also connects to it.
+				for (const { name, elsewhere } of sides) {
+					const keys = Array.from({ length: 40 }, (_, at) => `${at}`)
+					const stored = await Promise.all(
+						keys.map((key) => elsewhere.set(key, 1, 60).then(isAny, () => false)),
+					)
+					const count = stored.filter(Boolean).length
+					assert.ok(count >= 10, `${name}: ${count} of 40`)
+				}
+				await until(async () => primaryOf(prefix).then(isAny, () => false), 'the new primary')
+				await backWithin(5_000, async () => sides.every(({ statuses }) => statuses.at(-1) === 200))
+				for (const { cache } of sides) assert.is(await cache.add('nonce', 2, 600), false)
+			} finally {
+				isOver = true
+				await Promise.all(loads)
+				await primary.machine?.mend()
+				killed.delete(primary)
+				for (const { close } of clients) close()
+			}
+			for (const { name, statuses, late } of sides) {
+				assert.equal([...new Set(statuses)].sort(), [200, 503], name)
+				assert.is(late, 0, name)
+			}
+			await until(async () => String(await tell(primary, 'ROLE')).startsWith('slave'), 'it to be a replica')
+			await until(
+				async () => String(await tell(primary, 'INFO', 'replication')).includes('link_status:up'),
+				'the copy',
+			)
+		},
+	)
 
 	test('a primary killed under load: no limit is exceeded, and its replica serves', async () => {
 		// At one server, the one that is killed.

@@ -12,6 +12,7 @@ import Valkey from 'iovalkey'
 import { createClient, createCluster } from 'redis'
 import type { RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
 import { describe } from '../../helpers/describe.ts'
+import { HERE, hasMachines, type Machine, machines } from '../../helpers/machines.ts'
 import { freePorts } from '../../helpers/program.ts'
 import { REDIS_PORT, redisIsHere } from '../../helpers/redis.ts'
 
@@ -38,9 +39,14 @@ export interface Login {
 }
 
 /** Opens a client as its documentation does. It may connect later than this resolves. */
-export function openClient(name: ClientName, port: number = REDIS_PORT, login?: Login): TestClient {
+export function openClient(
+	name: ClientName,
+	port: number = REDIS_PORT,
+	login?: Login,
+	host: string = HERE.address,
+): TestClient {
 	if (name === 'node-redis') {
-		const client = createClient({ socket: { host: '127.0.0.1', port }, ...login })
+		const client = createClient({ socket: { host, port }, ...login })
 		client.on('error', () => {})
 		// Closed while connecting, it connects nevertheless, and would keep this process alive.
 		client.unref()
@@ -52,7 +58,7 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 			close: () => void (client.isOpen && client.destroy()),
 		}
 	}
-	const options = { host: '127.0.0.1', port, ...login }
+	const options = { host, port, ...login }
 	const client = name === 'ioredis' ? new Redis(options) : new Valkey.Redis(options)
 	client.on('error', () => {})
 	return {
@@ -63,11 +69,32 @@ export function openClient(name: ClientName, port: number = REDIS_PORT, login?: 
 	}
 }
 
-/** Opens a client of a cluster that has these ports among its servers'. `command` is for a key, its first argument. */
-export function openCluster(name: ClientName, ports: readonly number[]): TestClient {
-	const roots = ports.map((port) => ({ host: '127.0.0.1', port }))
+/**
+ * Opens a client of a cluster that has these servers. `command` is for a key, its first argument.
+ *
+ * @param silence after how many milliseconds a silent server is left, as docs/caching.md says
+ */
+export function openCluster(
+	name: ClientName,
+	servers: readonly Pick<OwnRedis, 'host' | 'port'>[],
+	silence?: number,
+): TestClient {
+	const roots = servers.map(({ host, port }) => ({ host, port }))
 	if (name === 'node-redis') {
-		const client = createCluster({ rootNodes: roots.map((socket) => ({ socket })) })
+		const settings =
+			silence === undefined
+				? {}
+				: {
+						topologyRefreshOnReconnectionAttemptStrategy: silence,
+						defaults: {
+							pingInterval: silence / 2,
+							socket: {
+								...{ socketTimeout: silence, connectTimeout: silence },
+								reconnectStrategy: (retries: number) => Math.min(retries * 50, 500),
+							},
+						},
+					}
+		const client = createCluster({ rootNodes: roots.map((socket) => ({ socket })), ...settings })
 		client.on('error', () => {})
 		client.connect().catch(() => {})
 		return {
@@ -77,7 +104,9 @@ export function openCluster(name: ClientName, ports: readonly number[]): TestCli
 			close: () => void (client.isOpen && client.destroy()),
 		}
 	}
-	const client = name === 'ioredis' ? new Cluster(roots) : new Valkey.Cluster(roots)
+	const redisOptions = silence === undefined ? {} : { socketTimeout: silence, connectTimeout: silence }
+	const client =
+		name === 'ioredis' ? new Cluster(roots, { redisOptions }) : new Valkey.Cluster(roots, { redisOptions })
 	client.on('error', () => {})
 	return {
 		name,
@@ -102,7 +131,10 @@ export async function forget(prefix: string, { command }: TestClient): Promise<v
 
 /** A server started by a test. */
 export interface OwnRedis {
+	readonly host: string
 	readonly port: number
+	/** `undefined` unless it has one of its own. */
+	readonly machine: Machine | undefined
 	/** Starts it if it isn't running, with more options; resolves when it responds. */
 	start(...options: string[]): Promise<void>
 	/** Kills it, as a power failure does. */
@@ -114,25 +146,38 @@ export interface OwnRedis {
 }
 
 /** A server started by a test; without persistence by default. Not running yet. */
-export const ownRedis = (): Promise<OwnRedis> =>
-	ownServer(async (folder, port) => [
-		...['--port', String(port), '--bind', '127.0.0.1', '--dir', folder],
-		...['--save', '', '--appendonly', 'no'],
-	])
+export const ownRedis = (machine?: Machine): Promise<OwnRedis> =>
+	ownServer(
+		async (folder, port) => [
+			...['--port', String(port), '--bind', machine?.address ?? HERE.address, '--dir', folder],
+			...['--save', '', '--appendonly', 'no', '--protected-mode', 'no'],
+		],
+		machine,
+	)
 
-/** A Redis Cluster of three primaries with a replica each, running. A server counts as failed after a second. */
+/**
+ * A Redis Cluster of three primaries with a replica each, running, each a machine where that is possible. A server counts as failed
+ * after a second.
+ */
 export async function ownCluster(): Promise<{ servers: readonly OwnRedis[]; remove(): Promise<void> }> {
-	const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000']
-	const servers = await Promise.all(Array.from({ length: 6 }, ownRedis))
+	const settings = [
+		...['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000'],
+		...['--cluster-require-full-coverage', 'no'],
+	]
+	const network = hasMachines ? await machines(6) : undefined
+	const servers = await Promise.all(Array.from({ length: 6 }, (_, at) => ownRedis(network?.all[at])))
 	const buses = await freePorts(servers.length)
-	const remove = async () => void (await Promise.all(servers.map((server) => server.remove())))
+	const remove = async () => {
+		await Promise.all(servers.map((server) => server.remove()))
+		await network?.remove()
+	}
 	try {
 		await Promise.all(
 			servers.map((server, at) =>
 				server.start(...settings, '--cluster-port', String(buses[at]), '--repl-diskless-sync-delay', '0'),
 			),
 		)
-		const addresses = servers.map(({ port }) => `127.0.0.1:${port}`)
+		const addresses = servers.map(({ host, port }) => `${host}:${port}`)
 		const replicas = ['--cluster-replicas', '1', '--cluster-yes']
 		await promisify(execFile)('redis-cli', ['--cluster', 'create', ...addresses, ...replicas])
 		return { servers, remove }
@@ -154,9 +199,11 @@ export const ownSentinel = (primary: number): Promise<OwnRedis> =>
 
 async function ownServer(
 	argumentsOf: (folder: string, port: number) => Promise<readonly string[]>,
+	machine?: Machine,
 ): Promise<OwnRedis> {
+	const { address: host, prefix } = machine ?? HERE
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-redis-'))
-	const [port = 0] = await freePorts(1)
+	const [port = 0] = machine === undefined ? await freePorts(1) : [6379]
 	let child: ChildProcess | undefined
 	const kill = async () => {
 		const server = child
@@ -167,12 +214,12 @@ async function ownServer(
 		await ended
 	}
 	return {
-		port,
-		kill,
+		...{ host, port, machine, kill },
 		async start(...options) {
 			const own = await argumentsOf(folder, port)
-			child = spawn('redis-server', [...own, ...options], { stdio: 'ignore' })
-			while (!(await answers(port))) {
+			const [program = '', ...args] = [...prefix, 'redis-server', ...own, ...options]
+			child = spawn(program, args, { stdio: 'ignore' })
+			while (!(await answers(port, host))) {
 				const ended = child.exitCode ?? child.signalCode
 				if (ended !== null) throw new Error(`redis-server has ended with ${ended}`)
 				await setTimeout(5)
@@ -188,8 +235,8 @@ async function ownServer(
 }
 
 /** Whether a Redis at a port is up and has loaded its data, even if it requires a password. */
-async function answers(port: number): Promise<boolean> {
-	const socket = connect(port, '127.0.0.1')
+async function answers(port: number, host: string): Promise<boolean> {
+	const socket = connect(port, host)
 	// A closed connection, or another program at the port, says nothing: it is retried.
 	const signal = AbortSignal.timeout(3_000)
 	try {
