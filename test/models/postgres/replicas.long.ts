@@ -7,9 +7,11 @@ import * as assert from 'uvu/assert'
 import { hasProxies } from '../../behaviour/deployment/proxies.ts'
 import { describe } from '../../helpers/describe.ts'
 import { backWithin, filled, MAX, sameAs } from '../../helpers/failover.ts'
+import { hostName } from '../../helpers/host-name.ts'
 import { until } from '../../helpers/listening.ts'
-import { hasMachines, hostName } from '../../helpers/machines.ts'
+import { hasMachines } from '../../helpers/machines.ts'
 import { type OwnPostgres, ownPostgresHere } from '../../helpers/postgres.ts'
+import { start, typescript } from '../../helpers/program.ts'
 import {
 	type Address,
 	addressOf,
@@ -75,6 +77,31 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 			)
 			return posts.every(({ status }) => status === 201)
 		}
+		/** What clients on a machine of their own are told, whose TCP gives up connections as docs/deployment.md says. */
+		const ofClients = async ({ host, port }: Address) => {
+			const { prefix = [] } = cluster.client ?? {}
+			const run = (...command: readonly string[]) => {
+				const [program = '', ...args] = [...prefix, ...command]
+				return start({ program, args })
+			}
+			assert.is(await run('sh', '-c', 'echo 5 > /proc/sys/net/ipv4/tcp_retries2').ended, 0)
+			const file = new URL('silent-client.ts', import.meta.url).pathname
+			const { child, ended, output } = run(process.execPath, ...typescript(file, host, String(port)))
+			const answers = new Map<string, string>()
+			child.on('message', ([title, answer]: [string, string]) => answers.set(title, answer))
+			return {
+				answers,
+				last: () => {
+					assert.is(child.exitCode, null, output())
+					return [...answers.values()].at(-1)
+				},
+				leadTo: (address: string) => child.send(address),
+				end: async () => {
+					child.kill('SIGKILL')
+					await ended
+				},
+			}
+		}
 		/** Each acknowledged change is there once, and what was refused isn't. */
 		const nothingLost = async (all: readonly { load: Load; served: Served }[], primary: OwnPostgres) => {
 			await Promise.all(all.map(({ load }) => load.end()))
@@ -85,6 +112,7 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 				console.log(`${served.library}: reads ${JSON.stringify(Object.fromEntries(load.reads))}`)
 				for (const answer of load.reads.keys()) assert.ok(['200', '503 unavailable'].includes(answer), answer)
 			}
+			return counts
 		}
 
 		test('a standby that lags is left out until it has caught up, one that is killed until it is back', () =>
@@ -165,27 +193,35 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 					'silent',
 					async (all) => {
 						const idle = await served('pg', direct, [])
+						const clients = await ofClients(old)
 						try {
 							await filled(idle.model)
 							await until(() => all.every(({ load }) => load.answers.size >= 50), 'records')
+							await until(() => clients.last() === '201', 'a record of the other machine')
 							await cluster.machineOf(old)?.cut()
+							const cutAt = performance.now()
 							const isRefused = ({ load }: { load: Load }) =>
 								[...load.answers.values()].some((one) => one !== '201')
 							await until(() => all.every(isRefused), 'refusals')
 							const [next, other] = await promoted(second, third)
 							name.to(next.host)
-							const start = performance.now()
+							clients.leadTo(next.host)
+							const promotedAt = performance.now()
 							await backWithin(5_000, () => isServed(all))
-							console.log(`served again ${Math.round(performance.now() - start)} ms after the promotion`)
+							console.log(`served again ${Math.round(performance.now() - promotedAt)} ms after the promotion`)
 							let refused = 0
 							while ((await idle.post('idle', '10.3.0.1')).status === 503) refused++
 							assert.ok(refused <= 2, `${refused} refused, of ${MAX} idle connections`)
+							await until(() => clients.last() === '201', 'the end of its connections', 60_000)
+							console.log(`by postgres.js alone ${Math.round(performance.now() - cutAt)} ms after the cut`)
+							await clients.end()
 							await other.follow(next)
 							await eachUsed(all, [true, true])
-							await nothingLost(all, next)
+							sameAs(clients.answers, await nothingLost(all, next))
 							for (const { load } of all) assert.is(load.late, 0)
 							await cluster.replaced(next)
 						} finally {
+							await clients.end()
 							await idle.close()
 						}
 					},
@@ -208,9 +244,9 @@ if ((await ownPostgresHere()) && (hasProxies || process.env.CI === 'true'))
 					assert.is(status, 200, 'reads by standbys')
 				}
 				const [next, other] = await promoted(second, third)
-				const start = performance.now()
+				const promotedAt = performance.now()
 				await backWithin(5_000, () => isServed(all))
-				console.log(`served again ${Math.round(performance.now() - start)} ms after the promotion`)
+				console.log(`served again ${Math.round(performance.now() - promotedAt)} ms after the promotion`)
 				await other.follow(next)
 				await eachUsed(all, [true, true])
 				await nothingLost(all, next)

@@ -239,13 +239,15 @@ export interface Cluster {
 	readonly servers: readonly [OwnPostgres, OwnPostgres, OwnPostgres]
 	/** Of a server; `undefined` where there can be no machines. */
 	machineOf(server: OwnPostgres): Machine | undefined
+	/** One more, for clients. */
+	readonly client: Machine | undefined
 	/** The first one is gone, and another has been promoted: makes it a standby of that, anew. */
 	replaced(primary: OwnPostgres): Promise<void>
 	remove(): Promise<void>
 }
 
 export async function ownCluster(): Promise<Cluster> {
-	const network = hasMachines ? await machines(3) : undefined
+	const network = hasMachines ? await machines(4) : undefined
 	const started: OwnPostgres[] = []
 	const remove = async () => {
 		for (const server of started) await server.remove()
@@ -270,8 +272,7 @@ export async function ownCluster(): Promise<Cluster> {
 		await inStep(primary)
 		let servers: Cluster['servers'] = [primary, ...standbys]
 		return {
-			machineOf,
-			remove,
+			...{ machineOf, remove, client: network?.all[3] },
 			get servers() {
 				return servers
 			},
