@@ -114,55 +114,44 @@ if (galeraIsHere())
 
 		const silently: (title: string, work: () => Promise<void>) => void = hasMachines ? test : test.skip
 
-		for (const isLoaded of [true, false])
-			silently(
-				isLoaded
-					? 'a node that falls silent under load: no acknowledged change is lost, and the next node serves within 5 s'
-					: 'of idle connections to a silent node, not each one costs a request its time',
-				async () => {
-					const [silent, good] = cluster.nodes
-					const name = hostName(silent.options.host)
-					// As docs/deployment.md says.
-					const served = await opened(silent, {
-						host: name.name,
-						connectTimeout: 2_000,
-						timeoutSeconds: 5,
-					})
-					let isOver = !isLoaded
-					const answers = new Map<string, string>()
-					try {
-						await serves(served)
-						const written = writing(served, answers, () => isOver, 'silent ')
-						if (isLoaded) await until(() => answers.size >= 20, 'records')
-						await silent.machine?.cut()
-						if (isLoaded) await until(() => [...answers.values()].some((one) => one !== '201'), 'refusals')
-						const size = async () =>
-							(await found(good.admin, "show status like 'wsrep_cluster_size'"))[0]?.Value
-						await until(async () => (await size()) === '2', 'the majority without it')
-						name.to(good.options.host)
-						let refused = 0
-						await backWithin(isLoaded ? BACK_FROM_SILENCE : 2 * BACK_FROM_SILENCE, async () => {
-							const { status } = await served.post('after')
-							if (status === 201) return true
-							assert.is(status, 503)
-							refused++
-							return false
-						})
-						if (!isLoaded) assert.ok(refused <= 2, `${refused} refused, of ${MAX} connections`)
-						await serves(served)
-						isOver = true
-						await written
-						sameAs(answers, await counts(good.admin))
-					} finally {
-						isOver = true
-						name.remove()
-						await silent.machine?.mend()
-						await served.pool.end()
-						await until(() => silent.isReady(), 'the return to the majority')
-					}
-					sameAs(answers, await counts(silent.admin))
-				},
-			)
+		silently(
+			'a node that falls silent: no acknowledged change is lost, and the next node serves within 5 s',
+			async () => {
+				const [silent, good] = cluster.nodes
+				const name = hostName(silent.options.host)
+				// As docs/deployment.md says.
+				const opening = { host: name.name, connectTimeout: 2_000, timeoutSeconds: 5 }
+				const [served, idle] = [await opened(silent, opening), await opened(silent, opening)]
+				let isOver = false
+				const answers = new Map<string, string>()
+				const written = writing(served, answers, () => isOver, 'silent ')
+				try {
+					await until(() => answers.size >= 20, 'records')
+					await silent.machine?.cut()
+					await until(() => [...answers.values()].some((one) => one !== '201'), 'refusals')
+					const size = async () =>
+						(await found(good.admin, "show status like 'wsrep_cluster_size'"))[0]?.Value
+					await until(async () => (await size()) === '2', 'the majority without it')
+					name.to(good.options.host)
+					await backWithin(BACK_FROM_SILENCE, async () => (await served.post('after')).status === 201)
+					let refused = 0
+					while ((await idle.post('idle')).status === 503) refused++
+					assert.ok(refused <= 2, `${refused} refused, of ${MAX} idle connections`)
+					for (const one of [served, idle]) await serves(one)
+					isOver = true
+					await written
+					sameAs(answers, await counts(good.admin))
+				} finally {
+					isOver = true
+					await written
+					name.remove()
+					await silent.machine?.mend()
+					await Promise.all([served, idle].map(({ pool }) => pool.end()))
+					await until(() => silent.isReady(), 'the return to the majority')
+				}
+				sameAs(answers, await counts(silent.admin))
+			},
+		)
 
 		test('a node that has rejoined the quorum is used again within a second, under the same address', async () => {
 			const [, , node] = cluster.nodes
