@@ -7,10 +7,12 @@ import * as assert from 'uvu/assert'
 import { CacheUnavailable } from '../../../lib/cache/cache.ts'
 import { RedisCache, type RedisClient } from '../../../lib/cache/redis/redis-cache.ts'
 import { RestHandler, createServer as restServer } from '../../../lib/index.ts'
+import { backWithin } from '../../helpers/failover.ts'
 import { until } from '../../helpers/listening.ts'
-import { inTimesOf, stopwatch } from '../../helpers/stalls.ts'
+import { hasMachines, machines } from '../../helpers/machines.ts'
+import { alarm, inTimesOf, stopwatch } from '../../helpers/stalls.ts'
 import { rejection } from './rejection.ts'
-import { describeRedis, openClient, ownRedis, ownSentinel } from './servers.ts'
+import { describeRedis, type OwnRedis, openClient, ownRedis, ownSentinel } from './servers.ts'
 
 class Counted extends RestHandler {
 	override rateLimits = { get_a: { limit: 1_000_000, windowSeconds: 60 } }
@@ -19,26 +21,36 @@ class Counted extends RestHandler {
 	}
 }
 
+/** After so long a client leaves a silent server, milliseconds: docs/caching.md says by which settings. */
+const SILENCE = 1_000
+/** No request takes longer than its calls of the cache, 0.5 s each, but for what a busy machine adds, milliseconds. */
+const LATE = 5_000
+const TIMES = { socketTimeout: SILENCE, connectTimeout: SILENCE }
+
 /** Without `failoverDetector` ioredis stays with the old primary until Sentinel demotes it, ten seconds later. */
-const MAKE: Record<string, (port: number) => { client: RedisClient; close(): unknown }> = {
-	ioredis: (port) => {
-		const client = new Redis({
-			sentinels: [{ host: '127.0.0.1', port }],
-			name: 'main',
-			failoverDetector: true,
-		})
+const optionsOf = (sentinel: Address) => ({
+	...{ sentinels: [sentinel], name: 'main', failoverDetector: true },
+	...TIMES,
+})
+
+type Address = Pick<OwnRedis, 'host' | 'port'>
+
+const MAKE: Record<string, (sentinel: Address) => { client: RedisClient; close(): unknown }> = {
+	ioredis: ({ host, port }) => {
+		const client = new Redis(optionsOf({ host, port }))
 		return { client: client.on('error', () => {}), close: () => client.disconnect() }
 	},
-	iovalkey: (port) => {
-		const client = new Valkey.Redis({
-			sentinels: [{ host: '127.0.0.1', port }],
-			name: 'main',
-			failoverDetector: true,
-		})
+	iovalkey: ({ host, port }) => {
+		const client = new Valkey.Redis(optionsOf({ host, port }))
 		return { client: client.on('error', () => {}), close: () => client.disconnect() }
 	},
-	'node-redis': (port) => {
-		const client = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port }] })
+	'node-redis': ({ host, port }) => {
+		const reconnectStrategy = (retries: number) => Math.min(retries * 50, 500)
+		const settings = { pingInterval: SILENCE / 2, socket: { ...TIMES, reconnectStrategy } }
+		const client = createSentinel({
+			...{ name: 'main', sentinelRootNodes: [{ host, port }] },
+			nodeClientOptions: settings,
+		})
 		client.connect().catch(() => {})
 		return { client, close: () => client.destroy() }
 	},
@@ -49,7 +61,7 @@ describeRedis('RedisCache with Sentinel', (test) => {
 		inTimesOf(5_000, async (time) => {
 			const servers = [await ownRedis(), await ownRedis()] as const
 			const [old, next] = servers
-			const sentinel = await ownSentinel(old.port)
+			const sentinel = await ownSentinel(old)
 			const closing: (() => unknown)[] = [...servers, sentinel].map((server) => () => server.remove())
 			const tell = (port: number) => {
 				const { command, close } = openClient('ioredis', port)
@@ -70,7 +82,7 @@ describeRedis('RedisCache with Sentinel', (test) => {
 					'the replica, by the Sentinel',
 				)
 				const sides = Object.entries(MAKE).map(([name, make]) => {
-					const { client, close } = make(sentinel.port)
+					const { client, close } = make(sentinel)
 					closing.unshift(close)
 					const cache = new RedisCache(client, { prefix: `${name}:`, timeoutSeconds: 5 })
 					const server = restServer(
@@ -143,4 +155,80 @@ describeRedis('RedisCache with Sentinel', (test) => {
 				for (const close of closing) await close()
 			}
 		}))
+
+	const silently: (title: string, work: () => Promise<void>) => void = hasMachines ? test : test.skip
+
+	silently(
+		'a primary that falls silent: 200 or 503 in time, and the new primary within 5 s of its promotion',
+		async () => {
+			const network = await machines(3)
+			const closing: (() => unknown)[] = [() => network.remove()]
+			let isOver = false
+			const loads: Promise<void>[] = []
+			try {
+				const [first, second, third] = network.all
+				const [old, next] = [await ownRedis(first), await ownRedis(second)]
+				const sentinel = await ownSentinel(old, third)
+				for (const server of [old, next, sentinel]) closing.unshift(() => server.remove())
+				const tell = ({ host, port }: OwnRedis) => {
+					const { command, close } = openClient('ioredis', port, undefined, host)
+					closing.unshift(close)
+					return command
+				}
+				await old.start('--repl-diskless-sync-delay', '0')
+				await next.start('--replicaof', `${old.host} ${old.port}`)
+				await sentinel.start()
+				const [toNext, toSentinel] = [tell(next), tell(sentinel)]
+				await until(
+					async () => String(await toNext('INFO', 'replication')).includes('link_status:up'),
+					'the copy',
+				)
+				const replicas = async () => String(await toSentinel('SENTINEL', 'REPLICAS', 'main'))
+				await until(
+					async () => (await replicas()).includes('master-link-status,ok'),
+					'the replica, by the Sentinel',
+				)
+				const sides = Object.entries(MAKE).map(([name, make]) => {
+					const { client, close } = make(sentinel)
+					closing.unshift(close)
+					const cache = new RedisCache(client, { prefix: `${name}:`, timeoutSeconds: 0.5 })
+					const logger = { info() {}, warn() {}, error() {} }
+					const server = restServer({ api: new Counted() }, { cache, logger })
+					const request = async () => (await server.inject({ url: '/api/a' })).status
+					return { name, cache, request, statuses: [] as number[], late: 0 }
+				})
+				for (const { name, request, cache } of sides) {
+					await until(async () => (await request()) === 200, `${name} to be connected`)
+					assert.is(await cache.add('nonce', 1, 600), true)
+					await until(async () => (await toNext('GET', `${name}:nonce`)) === '1', 'the copy of a key')
+				}
+				for (const side of sides)
+					loads.push(
+						(async () => {
+							while (!isOver) {
+								const callOff = alarm(LATE, () => side.late++)
+								side.statuses.push(await side.request())
+								callOff()
+								await setTimeout(5)
+							}
+						})(),
+					)
+				await first?.cut()
+				await until(() => sides.every(({ statuses }) => statuses.includes(503)), 'refusals')
+				await until(async () => String(await toNext('ROLE')).startsWith('master'), 'the new primary')
+				await backWithin(5_000, async () => sides.every(({ statuses }) => statuses.at(-1) === 200))
+				isOver = true
+				await Promise.all(loads)
+				for (const { name, cache, statuses, late } of sides) {
+					assert.is(await cache.add('nonce', 2, 600), false)
+					assert.equal([...new Set(statuses)].sort(), [200, 503], name)
+					assert.is(late, 0, name)
+				}
+			} finally {
+				isOver = true
+				await Promise.all(loads)
+				for (const close of closing) await close()
+			}
+		},
+	)
 })

@@ -187,15 +187,16 @@ export async function ownCluster(): Promise<{ servers: readonly OwnRedis[]; remo
 	}
 }
 
-/** A single Sentinel that monitors the primary at a port, under the name `main`. Not running yet. */
-export const ownSentinel = (primary: number): Promise<OwnRedis> =>
+/** A single Sentinel that monitors a primary under the name `main`. Not running yet. */
+export const ownSentinel = (primary: Pick<OwnRedis, 'host' | 'port'>, machine?: Machine): Promise<OwnRedis> =>
 	ownServer(async (folder, port) => {
 		const file = join(folder, 'sentinel.conf')
-		const lines = [`monitor main 127.0.0.1 ${primary} 1`, 'down-after-milliseconds main 1000']
+		const lines = [`monitor main ${primary.host} ${primary.port} 1`, 'down-after-milliseconds main 1000']
 		const sentinel = lines.map((line) => `sentinel ${line}`)
-		await writeFile(file, [`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, ...sentinel, ''].join('\n'))
+		const bound = [`port ${port}`, `bind ${machine?.address ?? HERE.address}`, 'protected-mode no']
+		await writeFile(file, [...bound, `dir ${folder}`, ...sentinel, ''].join('\n'))
 		return [file, '--sentinel']
-	})
+	}, machine)
 
 async function ownServer(
 	argumentsOf: (folder: string, port: number) => Promise<readonly string[]>,
