@@ -33,16 +33,32 @@ const optionsOf = (sentinel: Address) => ({
 	...TIMES,
 })
 
+/**
+ * A client that hears of a failover while it connects ends for good: it is connected again, as docs/caching.md says. Returns what
+ * closes it.
+ */
+function keptOpen(client: Redis | Valkey.Redis): () => void {
+	let isClosed = false
+	client.on('error', () => {})
+	client.on('end', () => {
+		if (!isClosed) client.connect().catch(() => {})
+	})
+	return () => {
+		isClosed = true
+		client.disconnect()
+	}
+}
+
 type Address = Pick<OwnRedis, 'host' | 'port'>
 
 const MAKE: Record<string, (sentinel: Address) => { client: RedisClient; close(): unknown }> = {
 	ioredis: ({ host, port }) => {
 		const client = new Redis(optionsOf({ host, port }))
-		return { client: client.on('error', () => {}), close: () => client.disconnect() }
+		return { client, close: keptOpen(client) }
 	},
 	iovalkey: ({ host, port }) => {
 		const client = new Valkey.Redis(optionsOf({ host, port }))
-		return { client: client.on('error', () => {}), close: () => client.disconnect() }
+		return { client, close: keptOpen(client) }
 	},
 	'node-redis': ({ host, port }) => {
 		const reconnectStrategy = (retries: number) => Math.min(retries * 50, 500)
