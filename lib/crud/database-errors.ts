@@ -148,7 +148,7 @@ function unstorable(
 		const names = found.map(({ field }) => field).join(', ')
 		return new RestError('invalid', message ?? `A value cannot be stored: one of ${names}`, { cause: error })
 	}
-	if (found.length > 0 && message === undefined) return invalid(found)
+	if (found.length > 0 && message === undefined) return invalid(found, error)
 	return new RestError('invalid', message ?? 'A value cannot be stored', { details: found, cause: error })
 }
 

@@ -46,10 +46,10 @@ export function nest(problems: Detail[], from: number, name: string | number): v
  *     422 {"success":false,"error":"email must be an email address","code":"invalid",
  *          "details":[{"field":"email","code":"email","message":"must be an email address"}]}
  */
-export function invalid(problems: readonly Detail[]): RestError {
+export function invalid(problems: readonly Detail[], cause?: unknown): RestError {
 	const sentences = problems.slice(0, 3).map(sentence)
 	if (problems.length > 3) sentences.push(`and ${problems.length - 3} more`)
-	return new RestError('invalid', sentences.join('; '), { details: problems.slice(0, MAX_PROBLEMS) })
+	return new RestError('invalid', sentences.join('; '), { details: problems.slice(0, MAX_PROBLEMS), cause })
 }
 
 function sentence({ field, code, message }: Detail): string {
