@@ -85,7 +85,11 @@ async function transact<Of extends readonly [Transacting, ...Transacting[]], T, 
 	if (depth > MAX_DEPTH) throw endless(members)
 	let ofWork: { readonly error: unknown } | undefined
 	const run = async (within: Within): Promise<T> => {
-		const inner: CrudTransaction = { depth, of: (model) => within.of(outer?.of(model) ?? model) }
+		const inner: CrudTransaction = {
+			depth,
+			of: (model) => within.of(outer?.of(model) ?? model),
+			checkDeferred: async () => within.checkDeferred?.(),
+		}
 		const leaves: (() => void)[] = []
 		const working = (async () => {
 			signal?.throwIfAborted()

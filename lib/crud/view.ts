@@ -50,6 +50,8 @@ export interface CrudFacts {
 
 export interface CrudTransaction {
 	of(model: Model): Model
+	/** See `Within`. */
+	checkDeferred(): Promise<void>
 	/** 1 for one that isn't within another. */
 	readonly depth: number
 }

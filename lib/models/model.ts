@@ -313,10 +313,7 @@ export interface Model {
 	 * statement. `maxBytes` is for all pages together. @default `list` is called for each
 	 */
 	listEach?(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]>
-	/**
-	 * Totals of the matching records, by group. Needed for the operation `totals` of a `CrudHandler`. See `TotalsQuery`.
-	 * @default there are none
-	 */
+	/** Totals of the matching records, by group, for the operation `totals` of a `CrudHandler`. @default there are none */
 	totals?(query: TotalsQuery): Promise<Totaled>
 	/** The fields of each unique constraint, those of the key among them, if `upsert` can use it. @default none */
 	readonly unique?: readonly (readonly string[])[]
@@ -343,6 +340,8 @@ export interface Within {
 	 * after the transaction. `undefined` if the store has none.
 	 */
 	readonly connection: unknown
+	/** Checks at once what the store would check at the end: deferred constraints. @default there are none */
+	checkDeferred?(): Promise<void>
 }
 
 /** Why a record wasn't changed or deleted. */

@@ -193,6 +193,8 @@ async function store(view: CrudView, { scope, spool, isCheck, problems }: Storin
 			signal.throwIfAborted()
 			await storeBatch(view, scope, batch)
 		}
+		// By the commit it would be too late: a check is rolled back.
+		await translateModelErrors(view, 'createMany', () => view[FACTS].transaction?.checkDeferred(), scope)
 		if (isCheck) throw new Checked()
 	}
 	try {

@@ -25,6 +25,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		comparesRows: true,
 		skipsSilently: true,
 		takesChanges: `select 1 where current_setting('transaction_read_only') = 'off'`,
+		checksDeferred: 'set constraints all immediate',
 		insertNothing: ' default values',
 		// postgres.js takes fewer than 65,534 values.
 		rows: { maxValues: 65_533, hasDefaults: true, write: writeRows },

@@ -258,9 +258,7 @@ export interface Dialect {
 	listEach?(sql: Sql, parts: ListParts, wheres: readonly ((sql: Sql) => void)[]): void
 	/**
 	 * How many of these lists are in a statement at most: fewer where their sum isn't bounded in the database, and there is no
-	 * round trip to save.
-	 *
-	 * @default 100
+	 * round trip to save. @default 100
 	 */
 	readonly listsAtOnce?: number
 	/**
@@ -287,6 +285,8 @@ export interface Dialect {
 	readonly takesReads?: string
 	/** A statement that returns a row only if the server accepts changes; without it, `check` doesn't test for that. */
 	readonly takesChanges?: string
+	/** A statement that checks at once the constraints that a transaction would check at its end. @default there are none */
+	readonly checksDeferred?: string
 	/** Whether an error means that the table was altered: a column is gone or has another type. */
 	isOutdated?(error: unknown): boolean
 	/**

@@ -144,6 +144,12 @@ export class Runner {
 		throw new ModelError('unavailable', [], new Error('the server is read-only: it is a replica now'))
 	}
 
+	/** See `Within.checkDeferred`. */
+	async checkDeferred(): Promise<void> {
+		const { checksDeferred } = this.#dialect
+		if (checksDeferred !== undefined) await this.run({ text: checksDeferred, values: [], writes: true })
+	}
+
 	/** The runner of a transaction. @param session the transaction's */
 	within(driver: Driver, session = this.session): Runner {
 		return new Runner(driver, this.#dialect, this.#live, this.timeout, true, session)

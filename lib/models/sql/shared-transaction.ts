@@ -42,6 +42,7 @@ export function withinOf(model: JointModel, driver: Driver): Within {
 	const known = new Map<Model, Model>()
 	return {
 		connection: driver.connection,
+		checkDeferred: () => model[RUNNER].within(driver).checkDeferred(),
 		of(other) {
 			const before = known.get(other)
 			if (before !== undefined) return before
