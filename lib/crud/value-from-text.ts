@@ -2,9 +2,10 @@
  * Parses texts by the type of their field: ids in URLs, operands of queries, values of forms, and the JSON values that are
  * strings. A problem is noted as a detail that says what would be valid.
  */
-
+import { isRestError } from '../base/error.ts'
 import { shortestTimestamp } from '../models/key.ts'
 import type { Field, FieldType, Value } from '../models/model.ts'
+import { checkParsed } from '../request/body/json.ts'
 import { INTEGER, isDate, isUuid, NUMBER } from '../validate/format.ts'
 import { note, noteChoices } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -225,17 +226,30 @@ function plainText({ choices }: Field, text: string, problems: Detail[]): string
 	return noteChoices(problems, choices)
 }
 
+/** @param text of a form or a table, which no parser of JSON has checked */
 function jsonText(field: Field, text: string, problems: Detail[]): RawJson | undefined {
 	try {
-		return rawJson(JSON.parse(text), problems)
-	} catch {
-		return wrongType(field, problems)
+		const value: unknown = JSON.parse(text)
+		checkParsed(value)
+		return rawJson(value, problems)
+	} catch (error) {
+		if (!isRestError(error)) return wrongType(field, problems)
+		return note(problems, 'json', `${MESSAGES.json}: ${error.message}`)
 	}
 }
 
+/** @param value from JSON, nested as deeply as a body may be */
 export function rawJson(value: unknown, problems: Detail[]): RawJson | undefined {
 	const text = JSON.stringify(value)
 	if (UNSTORABLE.test(text))
 		return note(problems, 'text', 'must not hold the character U+0000, and must be well-formed Unicode')
+	if (text.includes('null') && hasInfinity(value))
+		return note(problems, 'max', `must not hold numbers beyond ${Number.MAX_VALUE}`)
 	return new RawJson(text)
+}
+
+/** Whether a number was too large for a double, such as 1e400: `JSON.stringify` would write it as null. */
+function hasInfinity(value: unknown): boolean {
+	if (typeof value === 'number') return !Number.isFinite(value)
+	return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity)
 }

@@ -73,6 +73,8 @@ describe('crud/value-from-json', (test) => {
 		[field('date', { besides: /^0000-00-00$/ }), '0000-00-01', 'date'],
 		[field('json'), { a: [1, null, 'é'] }, { json: '{"a":[1,null,"é"]}' }],
 		[field('json'), 'text', { json: '"text"' }],
+		[field('json'), null, { json: 'null' }],
+		[field('json'), { a: [null, 'null', { b: JSON.parse('-1e400') }] }, 'max'],
 		[field('json'), { a: 'x\0' }, 'text'],
 		[field('json'), { 'x\0': 1 }, 'text'],
 		[field('json'), ['\ud800'], 'text'],

@@ -69,6 +69,23 @@ describe('crud/value-from-text', (test) => {
 		[field('other'), '10.0.0.1', '10.0.0.1'],
 		[field('json'), '{"a": 1}', { json: '{"a":1}' }],
 		[field('json'), '{', 'json: must be JSON'],
+		[field('json'), `${'['.repeat(64)}1${']'.repeat(64)}`, { json: `${'['.repeat(64)}1${']'.repeat(64)}` }],
+		[
+			field('json'),
+			`${'['.repeat(3_000)}${']'.repeat(3_000)}`,
+			'json: must be JSON: The JSON is nested too deeply: there may be 64 levels',
+		],
+		[
+			field('json'),
+			'[{"__proto__":{"admin":true}}]',
+			'json: must be JSON: The JSON has a key __proto__, which is reserved: leave it out',
+		],
+		[
+			field('json'),
+			'{"constructor":{"prototype":{"admin":true}}}',
+			'json: must be JSON: The JSON has a key constructor.prototype, which is reserved: leave it out',
+		],
+		[field('json'), '{"n":1e400}', 'max: must not hold numbers beyond 1.7976931348623157e+308'],
 		[field('bytes'), 'AQI=', Buffer.from([1, 2])],
 		[field('bytes'), 'AQI', 'bytes: must be base64'],
 	]
