@@ -245,7 +245,7 @@ function setPageHeaders(view: CrudView, exchange: Exchange, meta: PageMeta): voi
 function withoutMeta(view: CrudView, include: readonly Include[], answer: unknown): unknown {
 	if (view[FACTS].plan.dialect === undefined || !hasLists(include)) return answer
 	const isRead = answer instanceof CrudPage || answer instanceof CrudRecord
-	return isRead ? answer.with(unwrapped(include, answer.value())) : answer
+	return isRead ? answer.with(new RawJson(unwrapped(include, answer.text))) : answer
 }
 
 /** One record, with its ETag. */

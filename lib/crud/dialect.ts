@@ -11,6 +11,7 @@ import { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import { PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { badQuery, wholeNumber } from './bad-query.ts'
+import { itemTexts, memberTexts, withMembers } from './json-text.ts'
 import type { CrudDialect } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { Include } from './relations/parse-include.ts'
@@ -210,15 +211,24 @@ export function hasLists(include: readonly Include[]): boolean {
 	return include.some(({ relation, include: inner }) => relation.link.isMany || hasLists(inner))
 }
 
-/** Replaces the related lists in a record, or in each of a list, by their records: `{"data":[…],"meta":…}` by `[…]`. */
-export function unwrapped(include: readonly Include[], value: unknown): unknown {
-	if (Array.isArray(value)) return value.map((one) => unwrapped(include, one))
-	if (!isPlain(value)) return value
-	const record: Record<string, unknown> = { ...value }
+/**
+ * Replaces the related lists in a record, or in each of a list, by their records: `{"data":[…],"meta":…}` by `[…]`. In the
+ * text, because numbers of 64 bits would lose digits.
+ */
+export function unwrapped(include: readonly Include[], json: string): string {
+	if (!hasLists(include)) return json
+	const text = json.trimStart()
+	if (text.startsWith('['))
+		return `[${itemTexts(text)
+			.map((one) => unwrapped(include, one))
+			.join()}]`
+	if (!text.startsWith('{')) return json
+	const members = new Map(memberTexts(text))
 	for (const { relation, include: inner } of include) {
-		const related = record[relation.name]
-		const records = relation.link.isMany && isPlain(related) && 'data' in related ? related.data : related
-		record[relation.name] = unwrapped(inner, records)
+		const related = members.get(relation.name)
+		if (related === undefined) continue
+		const list = relation.link.isMany ? memberTexts(related).get('data') : undefined
+		members.set(relation.name, unwrapped(inner, list ?? related))
 	}
-	return record
+	return withMembers('{}', [...members])
 }

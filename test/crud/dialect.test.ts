@@ -222,6 +222,29 @@ describe('dialects: lists', (test) => {
 		)
 	})
 
+	test('a record with a list in it keeps the digits of its numbers, and their spelling', async () => {
+		const tank = new MemoryModel('tank', {
+			...{ fields: { id: 'bigint', litres: 'decimal', note: 'text' }, key: 'id' },
+			rows: [{ id: 9007199254740993n, litres: '1.10', note: 'a "b\\' }],
+		})
+		const tap = new MemoryModel('tap', {
+			fields: { id: 'integer', tank: 'bigint', serial: 'bigint' },
+			...{ key: 'id', references: [{ field: 'tank', model: tank }] },
+			rows: [{ tank: 9007199254740993n, serial: 9223372036854775807n }],
+		})
+		const options = { visible: 'all', dialect: 'json-server' } as const
+		const taps = new CrudHandler(tap, options)
+		const own = new CrudHandler(tap, { ...options, relations: { of: { to: () => tanks, by: 'tank' } } })
+		const tanks: CrudHandler = new CrudHandler(tank, { ...options, relations: { taps: { to: taps } } })
+		const { ask } = asking({ tanks, taps: own })
+		const text = async (path: string) => (await ask(path)).text()
+		const tapText = '{"id":1,"tank":9007199254740993,"serial":9223372036854775807'
+		const tankText = `{"id":9007199254740993,"litres":"1.10","note":"a \\"b\\\\","taps":[${tapText}}]}`
+		assert.is(await text('/tanks?_embed=taps'), `[${tankText}]`)
+		assert.is(await text('/tanks/9007199254740993?_embed=taps'), tankText)
+		assert.is(await text('/taps?_embed=of.taps'), `[${tapText},"of":${tankText}}]`)
+	})
+
 	const wrong: readonly (readonly [Dialect, Record<string, unknown>, string])[] = [
 		['simple-rest', { sort: '["title","UP"]' }, 'sort'],
 		['simple-rest', { sort: '[1]' }, 'sort'],
