@@ -70,7 +70,7 @@ function handlerLines(
 	modelNames: ReadonlyMap<string, string>,
 ): string[] {
 	const related = Object.entries(relations).map(
-		([relation, given]) => `\t\t${propertyName(relation)}: ${relationText(given, names, modelNames)},`,
+		([relation, given]) => `\t\t${memberName(relation)}: ${relationText(given, names, modelNames)},`,
 	)
 	const isKeyless = keyNames(model).length === 0
 	const { visible, searchable = [], creatable, updatable, allow = [] } = options
@@ -113,8 +113,13 @@ function listText(names: readonly string[]): string {
 }
 
 function mounted(path: string, variable: string): string {
-	const name = propertyName(path)
+	const name = memberName(path)
 	return name === variable ? name : `${name}: ${variable}`
+}
+
+/** A name in an object literal, where `__proto__: x` would set the prototype. */
+function memberName(name: string): string {
+	return name === '__proto__' ? "['__proto__']" : propertyName(name)
 }
 
 /** Names that the program has otherwise, and words of the language that a table may be named by. */
