@@ -1,11 +1,17 @@
 /** What the command line says, checked: `verbena postgres://localhost/blog --port 8080 --write`. */
 import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
+import { escaped } from '../base/error-text.ts'
 import { nearest } from '../base/options.ts'
 import { isLoopback } from '../transport/admission.ts'
 
 /** A mistake on the command line: its message is all that is printed. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+	/** @param lines may have names of a database: their control characters, which a terminal would obey, are escaped */
+	constructor(...lines: readonly string[]) {
+		super(lines.map(escaped).join('\n'))
+	}
+}
 
 /** What `verbena` is asked to do. */
 export interface Command {
@@ -80,7 +86,7 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
 	const [source, ...others] =
 		action === 'serve' ? [first, ...positionals.slice(1)] : [second, ...positionals.slice(2)]
 	if (source === undefined || source === '')
-		throw new UsageError(`Which database? verbena postgres://user@localhost/blog\n\n${USAGE}`)
+		throw new UsageError('Which database? verbena postgres://user@localhost/blog', '', ...USAGE.split('\n'))
 	if (others.length > 0 && action === 'serve' && /^[a-z]+$/i.test(source))
 		throw new UsageError(`There is no command ${source}${nearest(source, ['types', 'eject'])}`)
 	if (others.length > 0)
@@ -98,8 +104,8 @@ export function parseCommand(args: readonly string[], env: NodeJS.ProcessEnv): C
 		throw new UsageError(`The token must have at least ${SHORTEST_TOKEN} characters, got ${token.length}`)
 	if (token === undefined && !isLocal(host))
 		throw new UsageError(
-			`On ${host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. Make one, then run this again:
-  export VERBENA_TOKEN=$(openssl rand -hex 24)`,
+			`On ${host} others can ${values.write ? 'read and change' : 'read'} every table: they must send a token. Make one, then run this again:`,
+			'  export VERBENA_TOKEN=$(openssl rand -hex 24)',
 		)
 	return {
 		action,
@@ -123,7 +129,7 @@ function parsed(args: readonly string[]) {
 		const [, unknown] = /^Unknown option '([^' ]+)'/.exec(message) ?? []
 		if (unknown === undefined) throw new UsageError(message)
 		const names = Object.keys(OPTIONS).map((name) => `--${name}`)
-		throw new UsageError(`There is no option ${unknown}${nearest(unknown, names)}\nSee verbena --help`)
+		throw new UsageError(`There is no option ${unknown}${nearest(unknown, names)}`, 'See verbena --help')
 	}
 }
 

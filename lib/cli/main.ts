@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command `verbena`: serves the tables of a database. See `arguments.ts` for what it takes. */
 import { readFileSync } from 'node:fs'
+import { errorText } from '../base/error-text.ts'
 import { parseCommand, USAGE, UsageError } from './arguments.ts'
 import { sourceOf } from './databases.ts'
 import { serve } from './serve.ts'
@@ -15,7 +16,7 @@ function version(): string {
 }
 
 function fail(error: unknown): void {
-	console.error(error instanceof UsageError ? error.message : error)
+	console.error(error instanceof UsageError ? error.message : errorText(error))
 	process.exitCode = 1
 }
 

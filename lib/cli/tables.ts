@@ -65,5 +65,5 @@ export async function plansIn(
 	const reasons = failure === undefined ? refused : [...refused, failure]
 	if (plans.length > 0) return { plans, refused: reasons }
 	if (reasons.length === 0) throw new UsageError(`${place} has no tables that this user can see`)
-	throw new UsageError(`${place} has no table that can be served:\n  ${reasons.join('\n  ')}`)
+	throw new UsageError(`${place} has no table that can be served:`, ...reasons.map((one) => `  ${one}`))
 }

@@ -56,6 +56,35 @@ describe('watching', (test) => {
 		assert.is(opened, 1)
 	})
 
+	test('prints names of the database without their control characters', async () => {
+		const name = 'x\u001b]0;title\u0007\u001b[31m\nred'
+		const printed: string[] = []
+		let isGone = false
+		const source: Source = {
+			...{ place: 'fake', close },
+			async open() {
+				if (isGone) throw new TypeError(`there is no table ${name}`)
+				return models('t')
+			},
+		}
+		const serving = await serve(command, source, (text) => printed.push(text), 20)
+		isGone = true
+		await until(() => printed.length > 1, 'the failure is told')
+		await serving.close()
+		const shown = 'x\\u001b]0;title\\u0007\\u001b[31m\\nred'
+		assert.is(printed[1], `fake: there is no table ${shown}`)
+		const others: Source = { ...source, open: async () => models(name) }
+		const refusal = await serve({ ...command, tables: ['gone'] }, others, () => {}).catch(String)
+		assert.is(refusal, `Error: fake has no table gone; there are ${shown}`)
+		const empty = new MemoryModel('t', { fields: {}, key: [] })
+		const nothing: Source = { ...source, open: async () => ({ [name]: empty, t: empty }) }
+		const lines = await serve(command, nothing, () => {}).catch(String)
+		assert.is(
+			lines,
+			`Error: fake has no table that can be served:\n  ${shown}: it has no columns\n  t: it has no columns`,
+		)
+	})
+
 	test('stops at once when it is told to, though tables are being read, and serves nothing anew', async () => {
 		const printed: string[] = []
 		let answer: (() => void) | undefined
