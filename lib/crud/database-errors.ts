@@ -4,12 +4,13 @@
  * `databaseError` is for methods with SQL by hand.
  */
 import { RestError } from '../base/error.ts'
-import { DEFAULT, type Model } from '../models/model.ts'
+import { type Condition, DEFAULT, type Field, type FieldType, type Model } from '../models/model.ts'
 import { MAX_PAGE_BYTES, MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import type { Include } from './relations/parse-include.ts'
 import { dependsOn, EVERYTHING, type Scope } from './scope.ts'
 import { DeletedRecord } from './stamps.ts'
 import { type CrudView, FACTS } from './view.ts'
@@ -24,11 +25,20 @@ const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown',
 /** What answers to errors need of a plan. */
 export type ErrorPlan = Pick<
 	CrudPlan,
-	'owner' | 'fields' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
+	'owner' | 'fields' | 'keys' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
 >
 
 /** The values that a model was given to store, by the model's field names. */
 type Written = Readonly<Record<string, unknown>>
+
+/** What a client has asked for, as far as it has values that the database compares: a query of records or of totals. */
+export interface AskedQuery {
+	readonly where?: Condition | undefined
+	readonly after?: readonly unknown[] | undefined
+	readonly include?: readonly Include[] | undefined
+	readonly having?: object | undefined
+	readonly by?: readonly { readonly part?: unknown }[]
+}
 
 /**
  * @param operation `undefined` for a custom method, which may have called any model
@@ -41,6 +51,7 @@ export function restErrorOf(
 	operation?: CrudOperation,
 	{ where }: Scope = EVERYTHING,
 	written: Written = {},
+	asked: AskedQuery = {},
 ): unknown {
 	if (!(error instanceof ModelError)) return error
 	const { kind, raised, fields, cause } = error
@@ -88,9 +99,58 @@ export function restErrorOf(
 			)
 		default:
 			// An invalid value is 422 in a body, and 400 in a query.
-			return operation === 'list' || operation === 'read' || operation === 'totals'
+			if (operation !== 'list' && operation !== 'read' && operation !== 'totals')
+				return unstorable(error, plan, operation, written, message)
+			return fields.length > 0 || isDoubtful(plan, operation, asked)
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
-				: unstorable(error, plan, operation, written, message)
+				: new Error(`${plan.owner}: a record can't be read: does a view compute one of its values?`, {
+						cause: error,
+					})
+	}
+}
+
+/** Whether a value that the client has sent may be the one which the database refuses. Else it is one of a record. */
+function isDoubtful(
+	{ fields, keys }: ErrorPlan,
+	operation: CrudOperation,
+	{ where, after, include = [], having, by = [] }: AskedQuery,
+): boolean {
+	if (operation === 'read' && keys.some(({ field }) => !CHECKED.has(field.type))) return true
+	// A cursor may be forged. A zone that Node knows may be unknown to the database.
+	if (after !== undefined || having !== undefined || by.some(({ part }) => part !== undefined)) return true
+	const own = [...fields.values()].map(({ field }) => field)
+	return comparesDoubtful(where, own) || includesDoubtful(include)
+}
+
+function includesDoubtful(include: readonly Include[]): boolean {
+	return include.some(
+		({ where, relation, include: inner }) =>
+			comparesDoubtful(where, relation.to.model.fields) || includesDoubtful(inner),
+	)
+}
+
+/** Types whose values are checked as strictly as by any database before it gets them. */
+const CHECKED: ReadonlySet<FieldType> = new Set(['boolean', 'integer', 'bigint', 'uuid', 'date'])
+
+function comparesDoubtful(where: Condition | undefined, fields: readonly Field[]): boolean {
+	if (where === undefined) return false
+	switch (where.op) {
+		case 'null':
+			return false
+		case 'and':
+		case 'or':
+			return where.terms.some((term) => comparesDoubtful(term, fields))
+		case 'not':
+			return comparesDoubtful(where.term, fields)
+		case 'some':
+		case 'count': {
+			const fails = where.op === 'some' ? where.fails : undefined
+			return [where.where, fails].some((one) => comparesDoubtful(one, where.link.model.fields))
+		}
+		default: {
+			const type = fields.find(({ name }) => name === where.field)?.type
+			return type === undefined || !CHECKED.has(type)
+		}
 	}
 }
 
@@ -213,7 +273,7 @@ function modelErrorOf(error: unknown, model: Model): unknown {
 function planOf({ name }: Model): ErrorPlan {
 	const none = new Map()
 	return {
-		...{ owner: name, fields: none, creatable: none, updatable: none },
+		...{ owner: name, fields: none, keys: [], creatable: none, updatable: none },
 		...{ databaseMessages: none, maxPageBytes: MAX_PAGE_BYTES },
 	}
 }

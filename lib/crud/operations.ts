@@ -151,7 +151,7 @@ export async function list(view: CrudView): Promise<unknown> {
 	if (!view[FACTS].overridden.has('list'))
 		return pageAnswer(view, exchange, await listRecords(view, query), query.include)
 	beginState(view, { selection: query.selection, include: NO_INCLUDE })
-	const answer = await translateModelErrors(view, 'list', () => view.list(query))
+	const answer = await translateModelErrors(view, 'list', () => view.list(query), undefined, {}, query)
 	return pageAnswer(view, exchange, answer, query.include)
 }
 
@@ -179,7 +179,7 @@ export async function readAnswer(view: CrudView, given: unknown, exchange: Excha
 	const { plan } = view[FACTS]
 	const id = checkedId(view, given)
 	beginRecordState(view, exchange)
-	const answer = await translateModelErrors(view, 'read', () => view.read(id))
+	const answer = await translateModelErrors(view, 'read', () => view.read(id), undefined, {}, view[STATE])
 	if (answer === null || answer === undefined) throw new RestError('not_found')
 	if (plan.version !== undefined && hasEtag(view) && isNotModified(view, exchange.headers, answer))
 		return null

@@ -11,7 +11,7 @@ import { refuseLarger } from '../models/model-error.ts'
 import type { PageMeta } from '../wire/list.ts'
 import { type CrudPage, type CrudRecord, pageOf, recordOf } from './answers.ts'
 import { keysetCursor, offsetCursor } from './cursor.ts'
-import { restErrorOf } from './database-errors.ts'
+import { type AskedQuery, restErrorOf } from './database-errors.ts'
 import { allOf } from './filter-comparison.ts'
 import type { CrudQuery } from './list-query.ts'
 import type { CrudOperation } from './options.ts'
@@ -108,11 +108,12 @@ export async function translateModelErrors<T>(
 	run: () => T | PromiseLike<T>,
 	scope?: Scope,
 	written?: GivenValues,
+	asked?: AskedQuery,
 ): Promise<T> {
 	try {
 		return await run()
 	} catch (error) {
-		throw restErrorOf(error, view[FACTS].plan, operation, scope, written)
+		throw restErrorOf(error, view[FACTS].plan, operation, scope, written, asked)
 	}
 }
 
@@ -133,7 +134,10 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 			: query
 	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
-	const page = await translateModelErrors(view, 'list', () => readPage(plan, model, scoped, more), scope)
+	const read = () => readPage(plan, model, scoped, more)
+	// The position of an export is the database's own.
+	const compared = view[STATE].ends === undefined ? query : { ...query, after: undefined }
+	const page = await translateModelErrors(view, 'list', read, scope, {}, compared)
 	const { json, next, total } = page
 	const { limit, offset, stamp, maxTotal } = query
 	const cursor =
@@ -208,7 +212,7 @@ export async function readWithin(view: CrudView, id: string, scope: Scope): Prom
 	const key = modelId(view, id, scope)
 	const more = view[STATE].include.length === 0 ? undefined : await recordRelated(view, true)
 	const read = () => model.read(key, more?.selection ?? withNeeded(view), scope.where)
-	const record = await translateModelErrors(view, 'read', read, scope)
+	const record = await translateModelErrors(view, 'read', read, scope, {}, view[STATE])
 	if (record === undefined) throw NOT_FOUND
 	if (more === undefined) return recordOf(view, key, record.json, record.version)
 	return recordOf(view, key, await readCompleted(view, record.json, more), record.version)
@@ -216,7 +220,8 @@ export async function readWithin(view: CrudView, id: string, scope: Scope): Prom
 
 /** The JSON of a record that was read, with its related records. */
 export function readCompleted(view: CrudView, json: string, more: Related): Promise<string> {
-	return translateModelErrors(view, 'read', () => completeWithin(view[FACTS].plan, more, json))
+	const run = () => completeWithin(view[FACTS].plan, more, json)
+	return translateModelErrors(view, 'read', run, undefined, {}, view[STATE])
 }
 
 /** @throws ModelError `too_large` */

@@ -1,4 +1,6 @@
+import pg from 'pg'
 import * as assert from 'uvu/assert'
+import { errorText } from '../../lib/base/error-text.ts'
 import {
 	CrudHandler,
 	type DatabaseMessages,
@@ -6,11 +8,15 @@ import {
 	ModelError,
 	type ModelErrorKind,
 } from '../../lib/index.ts'
+import { PostgresModel } from '../../lib/models/postgres/model.ts'
 import { SqliteModel } from '../../lib/models/sqlite/model.ts'
 import { asking } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
+import { driversHere, SERVER } from '../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../helpers/sqlite.ts'
 import { articles, EVERYTHING, OPTIONS, refusalOf } from './articles.ts'
+
+const drivers = await driversHere()
 
 /** A store that fails every call with a driver's error. */
 class Failing extends MemoryModel {
@@ -189,6 +195,25 @@ describe('crud/database-errors', (test) => {
 			)
 	})
 
+	const invalid: [request: string, status: 400 | 500][] = [
+		...(['/article', '/article?limit=0', '/article?sort=title&fields=title', '/article/1'] as const).map(
+			(request): [string, 500] => [request, 500],
+		),
+		['/article?id=1', 500],
+		['/article?id[in]=1,2&body[null]=true', 500],
+		['/article?title=x', 400],
+		['/article?id=1&rating[gt]=1', 400],
+		['/article?filter={"or":[{"id":1},{"published":{"lt":"2026-01-01T00:00:00Z"}}]}', 400],
+		['/article?search=x', 400],
+	]
+	for (const [request, status] of invalid)
+		test(`${request} is ${status} where the store finds a value invalid that may ${status === 500 ? 'only be of a record' : 'be of the query'}`, async () => {
+			const asked = failing('invalid')
+			const message = status === 400 ? 'A query value is not valid for its field' : 'Internal Server Error'
+			assert.is(await refusalOf(asked, request), `${status} ${message}`)
+			assert.match(asked.logged(), status === 500 ? /a record can't be read/ : 'undefined')
+		})
+
 	test('any other error is 500, logged, and its text is not sent', async () => {
 		const asked = articles(new CrudHandler(new Failing(DRIVER), OPTIONS))
 		for (const request of [...READS, ...WRITES, 'DELETE /article/1']) {
@@ -359,3 +384,37 @@ describe('crud: foreign keys of SQLite', (test) => {
 		}
 	})
 })
+
+if (drivers.includes('pg'))
+	describe('crud: views of PostgreSQL that fail to compute a value', (test) => {
+		test('are 500 and logged, unless a value of the query may be the cause', async () => {
+			const pool = new pg.Pool(SERVER)
+			const name = `failing_${process.pid}`
+			await pool.query(`create table ${name} (id int primary key, part int references ${name}, text text, host inet);
+				insert into ${name} values (1, 1, 'no number', '10.0.0.1');
+				create view ${name}_view as select id, host, text::int as number from ${name}`)
+			try {
+				const view = new CrudHandler(await PostgresModel.open(pool, `${name}_view`, { key: 'id' }), {
+					...{ visible: 'all', allow: ['list', 'read', 'export', 'totals'] },
+					totals: { of: ['number'] },
+				})
+				const table = new CrudHandler(await PostgresModel.open(pool, name), {
+					visible: 'all',
+					relations: { computed: { to: view, by: 'part' } },
+				})
+				const asked = asking({ view, table })
+				const told = async (path: string, headers = {}) => (await asked.ask(path, { headers })).status
+				for (const path of ['/view', '/view/1', '/view?id=1', '/view/totals?sum=number'])
+					assert.is(await told(path), 500, path)
+				assert.is(await told('/view', { accept: 'text/csv' }), 500)
+				assert.is(await told('/table?include=computed'), 500)
+				const logged = errorText(asked.lines.at(-1)?.fields.err)
+				assert.match(logged, 'invalid input syntax for type integer')
+				assert.is(await told('/view?host[contains]=10'), 400)
+				assert.is(await told('/view?host[contains]=11'), 200)
+			} finally {
+				await pool.query(`drop table ${name} cascade`)
+				await pool.end()
+			}
+		})
+	})

@@ -100,7 +100,8 @@ async function removeMatching(
 	const where = allOf(scope.where, limits.where)
 	return together(view, async () => {
 		const { plan: within } = view[FACTS]
-		const found = await translateModelErrors(view, 'list', () => idsOf(within, where, plan.maxBatch + 1))
+		const find = () => idsOf(within, where, plan.maxBatch + 1)
+		const found = await translateModelErrors(view, 'list', find, undefined, {}, query)
 		if (found.length > plan.maxBatch)
 			throw new RestError('conflict', `More than ${plan.maxBatch} records match: narrow the condition`)
 		// Before the first deletion, which may change what matches.

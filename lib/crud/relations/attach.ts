@@ -175,7 +175,7 @@ async function pagesOf(
 		selection: to.selections.extended(selection, needed),
 		where: allOf(whereOf(include, scoping), query.where),
 	}
-	const listed = await translated(to, () => listAll(given, given.modelOf(to), full, conditions))
+	const listed = await translated(to, include, () => listAll(given, given.modelOf(to), full, conditions))
 	const pages = listed.map(({ json, next, total }) => ({
 		...recordsIn(json, selection, needed),
 		next,
@@ -237,10 +237,10 @@ function spend(given: Attaching, json: string): void {
 }
 
 /** Awaits `run`, which calls the model of a plan. @throws RestError for a ModelError */
-async function translated<T>(plan: CrudPlan, run: () => Promise<T>): Promise<T> {
+async function translated<T>(plan: CrudPlan, { where }: Include, run: () => Promise<T>): Promise<T> {
 	try {
 		return await run()
 	} catch (error) {
-		throw restErrorOf(error, plan)
+		throw restErrorOf(error, plan, 'list', undefined, {}, { where })
 	}
 }

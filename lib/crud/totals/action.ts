@@ -63,7 +63,7 @@ async function run(view: CrudView): Promise<unknown> {
 	const exchange = exchangeOf(view, 'totals')
 	const query = queryOf(view, exchange)
 	if (!view[FACTS].overridden.has('totals')) return totalRecords(view, query)
-	return translateModelErrors(view, 'totals', () => view.totals(query))
+	return translateModelErrors(view, 'totals', () => view.totals(query), undefined, {}, query)
 }
 
 /** This request's query, read as that of totals. */
@@ -112,6 +112,8 @@ export async function totalRecords(view: CrudView, query: TotalsRequest): Promis
 			return found
 		},
 		scope,
+		{},
+		query,
 	)
 	if (limit === undefined && groups > maxGroups)
 		throw badQuery(

@@ -111,7 +111,8 @@ async function* pagesOf(
 async function readPage(view: CrudView, query: CrudQuery, size: PageSize): Promise<unknown> {
 	try {
 		const isOverridden = view[FACTS].overridden.has('list')
-		const list = () => translateModelErrors(view, 'list', () => view.list(query))
+		const asked = { ...query, after: undefined }
+		const list = () => translateModelErrors(view, 'list', () => view.list(query), undefined, {}, asked)
 		return (await (isOverridden ? list() : listRecords(view, query))) ?? null
 	} catch (error) {
 		if (!isRestError(error) || error.code !== 'too_large' || query.limit === 1) throw error
