@@ -17,6 +17,7 @@ import {
 } from '../models/model.ts'
 import { ModelError } from '../models/model-error.ts'
 import { RawJson } from '../wire/raw-json.ts'
+import { reasonOf } from './check-fields.ts'
 import { NOTHING } from './fields.ts'
 import { recordTexts, withMembers } from './json-text.ts'
 import type { AuditOption, CrudOperation } from './options.ts'
@@ -67,7 +68,7 @@ export function auditOf(plan: CrudPlan, given: AuditOption | undefined): Audit |
 	)
 	if (more !== undefined)
 		throw new TypeError(`${place}: ${model.name}.${more.name} needs a value, and an audit has none for it`)
-	if (model.readOnly) throw new TypeError(`${place}: ${model.name} can only be read`)
+	if (model.readOnly) throw new TypeError(`${place}: ${model.name} can only be read${reasonOf(model)}`)
 	if (plan.model.transactionWith === undefined || plan.model.transactsWith?.(model) !== true)
 		throw new TypeError(
 			`${place}: ${plan.model.name} and ${model.name} must be in one database, with the same pool`,

@@ -125,8 +125,15 @@ export function allowed(
 		)
 	const write = operations.find((one) => !READS.includes(one))
 	if (model.readOnly && write !== undefined)
-		throw new TypeError(`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed`)
+		throw new TypeError(
+			`${owner}: allow: ${model.name} can only be read, so ${write} can't be allowed${reasonOf(model)}`,
+		)
 	return new Set(operations)
+}
+
+/** Why the records can't be changed, behind what can't be done with them. */
+export function reasonOf({ readOnlyReason }: Model): string {
+	return readOnlyReason === undefined ? '' : `: ${readOnlyReason}`
 }
 
 /** @throws TypeError for records and operations that the clients of a dialect can't use */

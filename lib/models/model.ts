@@ -272,6 +272,8 @@ export interface Model {
 	readonly key: string | readonly string[]
 	/** Whether records can't be changed, as in a view. */
 	readonly readOnly: boolean
+	/** Why not, and what to do about it: part of the message to a programmer who allows a handler to change them. */
+	readonly readOnlyReason?: string | undefined
 	/** Whether `create` and `update` take `NOW`. @default false: CRUD passes the time of this process */
 	readonly setsNow?: boolean
 	/** A page of the matching records. */

@@ -1,45 +1,13 @@
-/**
- * `introspect`: reads a table's schema from `information_schema`. `parseTableName` parses the names that users write:
- * `article`, `blog.article`, or any name in backticks. Called by `model.ts`.
- */
-import { nearest } from '../../base/options.ts'
+/** `introspect`: reads a table's schema from `information_schema`. Called by `model.ts`. */
 import type { Driver } from '../sql/driver.ts'
 import { keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
+import { type Listing, listingOf, listTables, ofTable, type TableName } from './catalog/listing.ts'
 import { columnSql, type MysqlColumn, mysqlColumn, QUOTED_NAME, quoteName, unquoted } from './json.ts'
 import type { Server } from './mysql2/server.ts'
 import { BESIDES, choicesOf, fieldOf, rangeOf, type TypeDetails } from './types.ts'
 import { type Described, originOf, writable } from './views/views.ts'
-
-/** A table or view of a database. */
-interface Listing {
-	readonly name: string
-	readonly isView: boolean
-	/** Whether it is one of the server's own views, of `information_schema`. */
-	readonly isSystem: boolean
-}
-
-/** Lists the tables and views of a database, by default the pool's. */
-export async function listTables(
-	driver: Driver,
-	server: Server,
-	database: string | undefined,
-): Promise<Listing[]> {
-	const schema = database ?? server.schema
-	if (schema === undefined) {
-		throw new TypeError(
-			"the pool has no default database: include it in the table's name ('blog.article'), or create the pool with { database }",
-		)
-	}
-	const text = `select table_name, table_type from information_schema.tables where table_schema = ? order by table_name`
-	const { rows } = await driver.query({ text, values: [schema], writes: false })
-	return rows.map(([name, type]) => ({
-		name: String(name),
-		isView: /view/i.test(String(type)),
-		isSystem: /^system view$/i.test(String(type)),
-	}))
-}
 
 /** @throws TypeError if there is no such table, or if it has no key */
 export async function introspect(
@@ -48,28 +16,15 @@ export async function introspect(
 	name: TableName,
 	{ key, bigint }: Pick<OpeningOptions, 'key' | 'bigint'>,
 ): Promise<Table> {
-	const listing = find(await listTables(driver, server, name.schema), name, server)
+	const listing = listingOf(await listTables(driver, server, name.schema), name, server)
 	const table = await describe(driver, server, { schema: name.schema, ...listing }, bigint)
 	return withTableKey(table, keyOf(table, key), server)
-}
-
-function find(listings: readonly Listing[], { schema, name }: TableName, { foldsNames }: Server): Listing {
-	const folded = name.toLowerCase()
-	const found =
-		listings.find((listing) => listing.name === name) ??
-		(foldsNames ? listings.find((listing) => listing.name.toLowerCase() === folded) : undefined)
-	if (found !== undefined) return found
-	const written = schema === undefined ? name : `${schema}.${name}`
-	const names = listings.map((listing) => listing.name)
-	throw new TypeError(
-		`there is no table ${written}${nearest(name, names)}${names.length === 0 ? '; the database has no tables' : ''}`,
-	)
 }
 
 /** What was read so far, by schema and name. */
 export type Read = Map<string, Described>
 
-type Place = TableName & Pick<Listing, 'isView'>
+type Place = TableName & Pick<Listing, 'isView' | 'rigidEngine'>
 
 /**
  * Reads everything about a table except its key.
@@ -94,16 +49,16 @@ export async function describe(
 async function describeOnce(
 	driver: Driver,
 	server: Server,
-	{ schema, name, isView }: TableName & Partial<Listing>,
+	listing: TableName & Partial<Listing>,
 	bigint: BigintForm,
 	read: Read,
 ): Promise<Described> {
-	const values = [schema ?? server.schema ?? null, name, name]
-	const key = JSON.stringify(values)
+	const { schema, name, isView } = listing
+	const key = JSON.stringify([schema ?? server.schema ?? null, name])
 	const known = read.get(key)
 	if (known !== undefined) return { ...known, schema }
-	const ask = async (text: string) => (await driver.query({ text, values, writes: false })).rows
-	const place = { schema, name, isView: isView ?? (await ask(VIEW)).length > 0 }
+	const [found] = isView === undefined ? await listTables(driver, server, schema, name) : []
+	const place = { isView: false, rigidEngine: undefined, ...listing, ...found, schema }
 	const described = await describeAny(driver, server, place, bigint, read)
 	read.set(key, described)
 	return described
@@ -112,7 +67,7 @@ async function describeOnce(
 async function describeAny(
 	driver: Driver,
 	server: Server,
-	{ schema, name, isView }: Place,
+	{ schema, name, isView, rigidEngine }: Place,
 	bigint: BigintForm,
 	read: Read,
 ): Promise<Described> {
@@ -141,6 +96,7 @@ async function describeAny(
 		// An index on a prefix of a text counts too: it is even stricter.
 		unique: uniqueIndexes(indexes, ([, , nullable]) => nullable !== 'YES'),
 		uniques: uniqueIndexes(indexes, ([, , , length]) => length === null),
+		...(rigidEngine === undefined ? {} : onlyRead(name, rigidEngine)),
 	}
 	if (!isView) return described
 	const [[definition] = []] = await ask(UPDATABLE)
@@ -151,10 +107,10 @@ async function describeAny(
 	return writable(described, behind, origin.columns, server)
 }
 
-/** Compares names as binary: `information_schema` ignores case, but tables' names may differ only in case. */
-function ofTable(prefix: string, schema = 'table_schema'): string {
-	const name = `${prefix}table_name`
-	return `${prefix}${schema} = ? and ${name} = ? and cast(${name} as binary) = cast(? as binary)`
+/** A handler undoes what it refuses after the write, a record out of its scope for example: here that would stay stored. */
+function onlyRead(name: string, engine: string): Pick<Table, 'isWritable' | 'readOnlyReason'> {
+	const readOnlyReason = `${engine}, the engine of ${name}, has no transactions, so that a refused write would stay stored: alter table ${quoteName(name)} engine=InnoDB`
+	return { isWritable: false, readOnlyReason }
 }
 
 /** In the order that `columnOf` expects. */
@@ -162,8 +118,8 @@ const COLUMNS = `select column_name, data_type, column_type, is_nullable, column
 	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name
 	from information_schema.columns where ${ofTable('')} order by ordinal_position`
 
-const VIEW = `select view_definition from information_schema.views where ${ofTable('')}`
-const UPDATABLE = `${VIEW} and is_updatable = 'YES'`
+const UPDATABLE = `select view_definition from information_schema.views
+	where ${ofTable('')} and is_updatable = 'YES'`
 
 const INDEXES = `select index_name, column_name, nullable, sub_part from information_schema.statistics
 	where ${ofTable('')} and non_unique = 0 order by index_name, seq_in_index`
@@ -250,27 +206,6 @@ export function withTableKey(table: Described, key: readonly string[], { returns
 			: column,
 	)
 	return { ...result, columns }
-}
-
-interface TableName {
-	/** `undefined` for the pool's database. */
-	readonly schema: string | undefined
-	readonly name: string
-}
-
-const PART = '(?:`((?:[^`]|``)+)`|([^`.]+))'
-const NAME = new RegExp(`^(?:${PART}\\.)?${PART}$`)
-
-/** @throws TypeError for a malformed name */
-export function parseTableName(written: string): TableName {
-	const found = typeof written === 'string' ? NAME.exec(written) : null
-	if (found === null) {
-		throw new TypeError(
-			`a table's name must look like 'article', 'blog.article' or '\`odd.name\`', got ${JSON.stringify(written)}`,
-		)
-	}
-	const [, quotedSchema, plainSchema, quotedName, plainName = ''] = found
-	return { schema: unquoted(quotedSchema) ?? plainSchema, name: unquoted(quotedName) ?? plainName }
 }
 
 /** `json` has the columns that a check of MariaDB marks as JSON. */

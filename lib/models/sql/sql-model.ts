@@ -38,7 +38,7 @@ import { referencesTo } from './references.ts'
 import { Runner, type SessionSetup, Timeout } from './runner.ts'
 import { canJoin, JOIN, RUNNER, withinOf } from './shared-transaction.ts'
 import { LIVE, type Subject } from './subject.ts'
-import { idFrom, isGiven, missingKey, type Table, valuesOfId } from './table.ts'
+import { idFrom, isGiven, missingKey, readOnlyText, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
 import { upsert } from './upsert.ts'
 import { deleteStatement, insertStatement, lockStatement, updateStatement } from './writes.ts'
@@ -49,6 +49,7 @@ export class SqlModel implements Model {
 	readonly fields: readonly Field[]
 	readonly key: readonly string[]
 	readonly readOnly: boolean
+	readonly readOnlyReason: string | undefined
 	readonly setsNow = true
 	/** @internal */
 	readonly [LIVE]: LiveTable
@@ -75,11 +76,12 @@ export class SqlModel implements Model {
 		reopen?: Reopen,
 	) {
 		const live = table instanceof LiveTable ? table : new LiveTable(table, dialect, reopen)
-		const { name, columns, key, isView, isWritable = !isView } = live.opened
+		const { name, columns, key, isView, isWritable = !isView, readOnlyReason } = live.opened
 		this.name = name
 		this.fields = columns
 		this.key = key
 		this.readOnly = !isWritable || key.length === 0
+		this.readOnlyReason = readOnlyReason
 		this[LIVE] = live
 		this.#live = live
 		this.#runner =
@@ -335,8 +337,7 @@ export class SqlModel implements Model {
 	}
 
 	#mustBeWritable(): void {
-		const why = this.key.length === 0 ? 'has no key' : 'is a view'
-		if (this.readOnly) throw new TypeError(`${this.name} ${why}: its records can only be read`)
+		if (this.readOnly) throw new TypeError(readOnlyText(this.#live.opened))
 	}
 }
 

@@ -59,14 +59,22 @@ export interface Table {
 	/** All unique constraints over all records, with columns that may be null too: for upserts. @default none are known */
 	readonly uniques?: readonly (readonly string[])[]
 	readonly isView: boolean
-	/** Of a view: whether records can be created, changed and deleted through it. Views are read-only by default. */
+	/** Whether records can be created, changed and deleted. @default true for a table, false for a view */
 	readonly isWritable?: boolean
+	/** See `Model`. */
+	readonly readOnlyReason?: string | undefined
 	/** Of a writable view: the table behind it, which the database's errors name. `constraints` are that table's. */
 	readonly base?: Base | undefined
 	/** Whether changes run user-defined triggers or rules; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 	/** Whether policies may skip records without an error. @default false */
 	readonly hasPolicies?: boolean
+}
+
+/** What the programmer is told who changes records that can only be read. */
+export function readOnlyText({ name, key, readOnlyReason }: Table): string {
+	if (readOnlyReason !== undefined) return `${name} can only be read: ${readOnlyReason}`
+	return `${name} ${key.length === 0 ? 'has no key' : 'is a view'}: its records can only be read`
 }
 
 /** Whether at most one record has the same values in these columns. The key is trusted to be unique. */

@@ -54,7 +54,8 @@ export function writable(
 	origins: ReadonlyMap<string, string>,
 	{ isMariaDb }: Server,
 ): Described {
-	if (behind.isView && behind.isWritable !== true) return view
+	const { isWritable = !behind.isView, readOnlyReason } = behind
+	if (!isWritable) return readOnlyReason === undefined ? view : { ...view, readOnlyReason }
 	const names = new Map(Array.from(origins, ([own, name]) => [name, own]))
 	const isPlain = names.size === view.columns.length
 	const isWhole = behind.columns.every(
