@@ -62,8 +62,8 @@ export interface Field {
 	 */
 	readonly besides?: RegExp | undefined
 	/**
-	 * Whether the field may hold values of other types, as in SQLite. A cursor has these values as they are stored, and bytes
-	 * as `{ "x": "00ff" }`.
+	 * Whether the field may hold values of other types, as in SQLite, and numbers in a boolean of MariaDB. A cursor has these
+	 * values as they are stored, and bytes as `{ "x": "00ff" }`.
 	 */
 	readonly loose?: boolean | undefined
 	/**

@@ -253,6 +253,7 @@ function columnOf(
 		...rangeOf(type, fieldType, details),
 		asText: fieldType === 'bigint' && bigint === 'string' ? true : undefined,
 		besides: BESIDES[type],
+		loose: fieldType === 'boolean' && type === 'tinyint' ? true : undefined,
 		fraction: fieldType === 'timestamp' ? details.scale : undefined,
 		digits: fieldType === 'decimal' ? [details.precision - details.scale, details.scale] : undefined,
 	}

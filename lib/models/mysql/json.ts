@@ -103,7 +103,7 @@ function defaults(column: Column): ColumnSql {
 function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 	switch (column.type) {
 		case 'boolean':
-			return booleans
+			return booleans(column)
 		case 'integer':
 			return column.sqlType === 'bit' ? bits : integers(details)
 		case 'bigint':
@@ -140,10 +140,25 @@ const inQuotes = (sql: string): Parts => [{ text: '"' }, { sql }, { text: '"' }]
 
 const quoted = jsonAndCursor(inQuotes)
 
-const booleans: Partial<ColumnSql> = {
-	...jsonAndCursor((ref) => [{ sql: `if(${ref},'true','false')` }]),
-	placeholder: 'cast(? as unsigned)',
-	bind: (value) => (value === true ? '1' : '0'),
+/**
+ * A TINYINT(1) may hold other numbers than 0 and 1. They are written as they are: as `true` they would be sorted and found
+ * as other values than that, and a PUT of the same record would change them.
+ */
+function booleans({ name, loose }: Column): Partial<ColumnSql> {
+	const json = (ref: string) =>
+		loose === true
+			? `case ${ref} when 0 then 'false' when 1 then 'true' else ${ref} end`
+			: `if(${ref},'true','false')`
+	return {
+		...jsonAndCursor((ref) => [{ sql: json(ref) }]),
+		placeholder: 'cast(? as signed)',
+		bind: (value) => {
+			if (typeof value === 'boolean') return value ? '1' : '0'
+			// Of a cursor.
+			if (loose === true && typeof value === 'number') return String(value)
+			throw new ModelError('invalid', [name])
+		},
+	}
 }
 
 /** `+0` converts bits, and digits with leading zeros, to a number. */
