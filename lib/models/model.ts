@@ -50,6 +50,8 @@ export type Condition =
 			readonly where: Condition | undefined
 			/** Counts only related records for which this condition isn't true: it's false or unknown. */
 			readonly fails?: Condition | undefined
+			/** A hint: an index finds those that match, so a list should begin with them instead of its own records. */
+			readonly selective?: boolean
 	  }
 	| {
 			/** Compares the number of related records that match `where`. As for `some`. */
@@ -102,10 +104,7 @@ export interface Order {
 	readonly via?: readonly { readonly link: Link; readonly where: Condition | undefined }[] | undefined
 }
 
-/**
- * The fields of a record to return. `CrudHandler` passes the same object each time, so a model may cache what it derives
- * from the selection in a WeakMap.
- */
+/** The fields of a record to return. `CrudHandler` passes the same object each time: a WeakMap may cache what is made of it. */
 export interface Selection {
 	/** Fields of the model, in the order of the JSON's keys. */
 	readonly fields: readonly string[]

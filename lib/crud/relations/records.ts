@@ -76,6 +76,7 @@ export function isRelated({ to, through }: Link, values: readonly NonNullValue[]
 		op: 'some',
 		link: { model: through.model, fields: to, to: through.on, isMany: true },
 		where: isEqual(through.from, values),
+		selective: true,
 	}
 }
 

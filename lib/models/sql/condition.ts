@@ -131,7 +131,7 @@ function writeTerms(sql: Sql, op: 'and' | 'or', terms: readonly Condition[], out
 type Some = Extract<Condition, { op: 'some' }>
 type Count = Extract<Condition, { op: 'count' }>
 /** The records that a condition asks for: those of a link that match. */
-type Asked = Pick<Some, 'link' | 'where' | 'fails'>
+type Asked = Pick<Some, 'link' | 'where' | 'fails' | 'selective'>
 
 /** How {@link writeRelated} writes the outer records. */
 interface Within {
@@ -237,9 +237,16 @@ function writeReaches(sql: Sql, asked: Asked, number: number, isReached: boolean
 	const isOnce = mayRepeat && groups.length === 0
 	const { table, reads } = outer
 	const isRepeated = sql.dialect.repeatsExists === true && reads === 'many' && link.isMany
-	if (table !== undefined && isRepeated && !isOnce) {
-		writeSet(sql.add('('), asked, number, groups, { ...outer, table })
+	if (isRepeated && !isOnce && table !== undefined) {
+		writeSet(sql.add('('), asked, number, groups, outer)
 		sql.add(isReached ? ') is true' : ') is not true')
+		return
+	}
+	if (isRepeated && asked.selective === true) {
+		writeSet(sql.add('('), asked, number, groups, outer)
+		// Not `is true`, with which SQLite would look at each of the statement's own records.
+		const own = namesOf(sql.dialect, { ...outer, names: link.fields })
+		sql.add(` and ${own.join(' is not null and ')} is not null)`)
 		return
 	}
 	if (number === 1) {
@@ -258,24 +265,20 @@ function writeReaches(sql: Sql, asked: Asked, number: number, isReached: boolean
 /**
  * Writes the same condition, on records to which a link leads, as `… in (select …)`: the subselect refers to nothing around
  * it, so it is run once. A nested `exists` is run for each record in front of the link, again and again for the same ones:
- * one request could take minutes. A link to one needs none of this: it costs a look-up by the key.
+ * one request could take minutes. A link to one needs none of this: it costs a look-up by the key. Nor do the statement's
+ * own records, of which a list needs only the first ones, unless the condition is `selective`.
  */
-function writeSet(
-	sql: Sql,
-	asked: Asked,
-	number: number,
-	groups: readonly string[],
-	outer: Outer & { readonly table: Table },
-): void {
+function writeSet(sql: Sql, asked: Asked, number: number, groups: readonly string[], outer: Outer): void {
 	const { dialect } = sql
+	const { table } = outer
 	const { link } = asked
 	const names = namesOf(dialect, { ...outer, names: link.fields }).join(', ')
 	sql.add(`${link.fields.length === 1 ? names : `(${names})`} in (select `)
-	if (number === 1) {
+	if (number === 1 || table === undefined) {
 		sql.add(namesOf(dialect, nextOf(link, outer.alias)).join(', '))
 		writeRelated(sql, asked, outer, { isAlone: true })
 	} else {
-		writeGroups(sql, asked, groups, outer)
+		writeGroups(sql, asked, groups, { ...outer, table })
 		sql.add(' having count(*) >= ').number(number)
 	}
 	sql.add(')')
@@ -320,22 +323,6 @@ function writeGroups(
 /** Whether at most one record in between leads from a record to another. */
 function isTiedOnce({ model, from, on }: NonNullable<Link['through']>): boolean {
 	return isUniqueIn(subjectOfModel(model).table, [...from, ...on])
-}
-
-/** Whether a condition has links, so that it selects from other tables. */
-export function hasLinks(condition: Condition | undefined): boolean {
-	switch (condition?.op) {
-		case 'some':
-		case 'count':
-			return true
-		case 'and':
-		case 'or':
-			return condition.terms.some(hasLinks)
-		case 'not':
-			return hasLinks(condition.term)
-		default:
-			return false
-	}
 }
 
 /** Writes ` where ` and the conditions that are defined, joined by `and`. */

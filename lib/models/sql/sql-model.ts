@@ -25,7 +25,6 @@ import type {
 import { ModelError } from '../model-error.ts'
 import type { Replicas } from '../replicas.ts'
 import { whyAbsent } from './absent.ts'
-import { hasLinks } from './condition.ts'
 import type { Dialect } from './dialect.ts'
 import type { Driver, Statement } from './driver.ts'
 import { Reads } from './gathered-reads.ts'
@@ -41,7 +40,7 @@ import { LIVE, type Subject } from './subject.ts'
 import { idFrom, isGiven, missingKey, readOnlyText, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
 import { upsert } from './upsert.ts'
-import { deleteStatement, insertStatement, lockStatement, updateStatement } from './writes.ts'
+import { deleteStatement, hasLinks, insertStatement, lockStatement, updateStatement } from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {

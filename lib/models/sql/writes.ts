@@ -1,7 +1,7 @@
 /** Statements that change records. Their texts depend on which fields are given, and are cached for each combination. */
 import { timeOfDay } from '../../base/time.ts'
-import { type Changes, DEFAULT, type Guard, NOW, type Value, type Values } from '../model.ts'
-import { hasLinks, writeCondition } from './condition.ts'
+import { type Changes, type Condition, DEFAULT, type Guard, NOW, type Value, type Values } from '../model.ts'
+import { writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
 import type { Plan } from './plan.ts'
@@ -254,4 +254,20 @@ export function presenceStatement(subject: Subject, id: string, plan: Plan, guar
 
 export function isVersion(stored: unknown, required: string): boolean {
 	return INTEGER.test(required) && BigInt(String(stored)) === BigInt(required)
+}
+
+/** Whether a condition has links, so that it selects from other tables. */
+export function hasLinks(condition: Condition | undefined): boolean {
+	switch (condition?.op) {
+		case 'some':
+		case 'count':
+			return true
+		case 'and':
+		case 'or':
+			return condition.terms.some(hasLinks)
+		case 'not':
+			return hasLinks(condition.term)
+		default:
+			return false
+	}
 }

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions } from '../../../lib/index.ts'
 import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
 import { PgDriver } from '../../../lib/models/postgres/pg/driver.ts'
+import type { Rows as Ran, Statement } from '../../../lib/models/sql/driver.ts'
 import { SqliteDriver } from '../../../lib/models/sqlite/driver.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -101,14 +102,24 @@ const DRIVERS = { sqlite: SqliteDriver, postgres: PgDriver, mariadb: MysqlDriver
 
 type Counted = Exclude<StoreName, 'memory'>
 
+/** A driver whose statements are noted. */
+interface Noted {
+	query(statement: Statement): Promise<Ran>
+}
+
 /** The number of statements that a driver runs during `work`. */
-async function statementsOf(name: Counted, work: () => Promise<unknown>): Promise<number> {
-	const prototype: { query: (...given: never[]) => unknown } = DRIVERS[name].prototype
+async function statementsOf(
+	name: Counted,
+	work: () => Promise<unknown>,
+	note: (run: Noted['query'], statement: Statement) => void = () => {},
+): Promise<number> {
+	const prototype: Noted = DRIVERS[name].prototype
 	const { query } = prototype
 	let count = 0
-	prototype.query = function (...given) {
+	prototype.query = function (statement) {
 		count++
-		return query.apply(this, given)
+		note(query.bind(this), statement)
+		return query.call(this, statement)
 	}
 	try {
 		await work()
@@ -116,6 +127,17 @@ async function statementsOf(name: Counted, work: () => Promise<unknown>): Promis
 		prototype.query = query
 	}
 	return count
+}
+
+/** How SQLite finds the records of the lists through records in between that it runs during `work`. */
+async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
+	const plans: Promise<Ran>[] = []
+	await statementsOf('sqlite', work, (run, { text, values }) => {
+		if (!text.includes('_tie" br ')) return
+		plans.push(run({ text: `explain query plan ${text}`, values, writes: false }))
+	})
+	const details = (await Promise.all(plans)).flatMap(({ rows }) => rows.map((row) => String(row[3])))
+	return [...new Set(details.filter((detail) => /^(?:SCAN|SEARCH) br?\b/.test(detail)))]
 }
 
 const names = (await storesHere()).filter((name): name is Counted => name !== 'memory')
@@ -189,6 +211,17 @@ for (const name of names) {
 			else assert.ok(list <= 3, `${list} statements`)
 			const one = await statementsOf(name, () => ask('/articles/1/author'))
 			assert.is(one, 2)
+		})
+
+		if (name !== 'sqlite') return
+		test('a list through records in between begins with these, and looks at no other records', async () => {
+			const alone = await plansOf(() => ask('/articles/1/tags'))
+			const each = await plansOf(() => ask('/articles?limit=100&include={"tags":{"limit":100}}'))
+			for (const plan of [alone, each]) {
+				assert.is(plan.length, 2)
+				assert.is(plan[0], 'SEARCH b USING INTEGER PRIMARY KEY (rowid=?)')
+				assert.match(plan[1] ?? '', /^SEARCH br USING COVERING INDEX \S+ \(article_id=\?\)$/)
+			}
 		})
 	})
 }

@@ -111,13 +111,17 @@ describe('relations behind a relation', (test) => {
 			),
 		}
 	})
-	const filter = fc.record({
-		...{ op: fc.constant('some' as const), link },
+	const first = fc.record({
+		...{ op: fc.constant('some' as const), link, selective: fc.boolean() },
 		where: fc.record({
 			...{ op: fc.constantFrom('and' as const, 'or' as const) },
 			terms: fc.array(condition, { minLength: 1, maxLength: 3 }),
 		}),
 	})
+	const filter: fc.Arbitrary<Condition> = fc.oneof(
+		first,
+		fc.record({ op: fc.constant('not' as const), term: first }),
+	)
 
 	const found = async (condition: Condition, repeatsExists: boolean) => {
 		const sql = new Sql({ ...odd.dialect, repeatsExists }).add('select b.id from item b where ')
@@ -185,10 +189,14 @@ describe('relations behind a relation', (test) => {
 		...{ selection, where, order: [{ field: 'id', descending: false }] },
 		...{ limit: 2, offset: 0, after: undefined, total: false },
 	})
-	/** How SQLite runs the subselects of `in`: `CORRELATED LIST SUBQUERY` would be for each record. */
-	const lists = async ({ text, values }: Statement): Promise<string[]> => {
+	/** How SQLite runs a statement. */
+	const plan = async ({ text, values }: Statement): Promise<string[]> => {
 		const { rows } = await large.driver.query({ text: `explain query plan ${text}`, values, writes: false })
-		const details = rows.map((row) => String(row[3]).replace(/ \d+$/, ''))
+		return rows.map((row) => String(row[3]))
+	}
+	/** How SQLite runs the subselects of `in`: `CORRELATED LIST SUBQUERY` would be for each record. */
+	const lists = async (statement: Statement): Promise<string[]> => {
+		const details = (await plan(statement)).map((detail) => detail.replace(/ \d+$/, ''))
 		return details.filter((detail) => detail.endsWith('LIST SUBQUERY'))
 	}
 
@@ -228,6 +236,28 @@ describe('relations behind a relation', (test) => {
 				assert.equal([...new Set(await lists(statement))], ['LIST SUBQUERY'], statement.text)
 		})
 	}
+
+	test('a list begins with the related records that an index finds, and looks at no others', async () => {
+		const between: Link = { model: tieds, fields: ['id'], to: ['item'], isMany: true }
+		const where: Condition = {
+			...{ op: 'some', link: between, selective: true },
+			where: { op: 'eq', field: 'tag', value: 5 },
+		}
+		sent.length = 0
+		assert.equal(JSON.parse((await items.list(query(where))).json), [{ id: 1 }, { id: 2 }])
+		assert.is(await items.count(where), 3_000)
+		const [page] = await items.listEach(query({ op: 'gt', field: 'id', value: 20 }), [where])
+		assert.equal(JSON.parse(page?.json ?? ''), [{ id: 21 }, { id: 22 }])
+		assert.is(sent.length, 3)
+		for (const statement of sent) {
+			const tables = (await plan(statement)).filter((detail) => /^(?:SCAN|SEARCH) (?:b|br)\b/.test(detail))
+			assert.equal(
+				tables,
+				['SEARCH b USING INTEGER PRIMARY KEY (rowid=?)', 'SEARCH br USING INDEX tie_tag (tag=?)'],
+				statement.text,
+			)
+		}
+	})
 
 	test('a read of one record follows them from there, without reading others', async () => {
 		sent.length = 0
