@@ -23,7 +23,7 @@ interface Outer {
 	/** The table's; empty for none. */
 	readonly alias: string
 	readonly reads: Reads
-	/** If a link leads to them. */
+	/** If a link leads to them: one of them may be looked at many times. */
 	readonly table?: Table
 }
 
@@ -32,7 +32,7 @@ type Reads = 'few' | 'many'
 
 /**
  * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none. With `few`, links
- * are followed from each record, without reading other ones.
+ * are followed from each record, without reading other ones. `table` is given if a record may be looked at many times.
  *
  * @throws TypeError for a field that the table doesn't have
  */
@@ -42,8 +42,9 @@ export function writeCondition(
 	columns: Columns,
 	alias: string,
 	reads: Reads = 'few',
+	table?: Table,
 ): void {
-	write(sql, condition, { columns, alias, reads })
+	write(sql, condition, { columns, alias, reads, ...(table && { table }) })
 }
 
 function write(sql: Sql, condition: Condition, outer: Outer): void {

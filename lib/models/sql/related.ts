@@ -32,6 +32,8 @@ export const BYTES = 'x'
 interface Named {
 	readonly columns: Columns
 	readonly alias: string
+	/** Whether a record may be there several times, as a tag within each of its articles. */
+	readonly repeats?: boolean
 }
 
 interface Compiled extends Embedded {
@@ -110,6 +112,7 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	const { table, columns, keys } = subjectOfModel(link.model)
 	// Longer than any around it, so that conditions and nested records can refer to all of them.
 	const alias = `${outer.alias}e`
+	const repeats = outer.repeats === true || link.through !== undefined
 	const selected = selectedOf(selection, columns)
 	for (const { column } of selected) compiled.columns.push(column)
 	const unsorted = (joins?: (sql: Sql) => void) =>
@@ -118,12 +121,13 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 			sql.add(` from ${others}${tableName(sql.dialect, table)} ${alias}`)
 			joins?.(sql)
 			writeLink(sql.add(' where '), link, outer, { columns, alias })
-			if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias, 'many')
+			if (where === undefined) return
+			writeCondition(sql.add(' and '), where, columns, alias, 'many', repeats ? table : undefined)
 		})
 	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
 		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, { columns, alias }), alias)}`}`
 	const record = () => {
-		const members = membersOf(sql, selection.related ?? [], { columns, alias }, compiled)
+		const members = membersOf(sql, selection.related ?? [], { columns, alias, repeats }, compiled)
 		return embedding.record(selected, alias, members)
 	}
 	if (list === undefined) {

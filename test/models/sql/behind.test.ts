@@ -1,7 +1,7 @@
 /** Relations behind a relation: written as `in (select …)`, they mean the same as `exists`, and are run once. */
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
-import type { Comparison, Condition, Link, ListQuery, Selection } from '../../../lib/models/model.ts'
+import type { Comparison, Condition, Link, ListQuery, Related, Selection } from '../../../lib/models/model.ts'
 import { writeCondition } from '../../../lib/models/sql/condition.ts'
 import { Sql } from '../../../lib/models/sql/dialect.ts'
 import type { Driver, Statement } from '../../../lib/models/sql/driver.ts'
@@ -236,6 +236,54 @@ describe('relations behind a relation', (test) => {
 				assert.equal([...new Set(await lists(statement))], ['LIST SUBQUERY'], statement.text)
 		})
 	}
+
+	test('are looked for once, within records that may be in several others', async () => {
+		sent.length = 0
+		const related = (name: string, link: Link, where?: Condition): Related => ({
+			...{ name, link, selection, where },
+			list: { order: [{ field: 'id', descending: false }], limit: 3, count: undefined, cursor: () => 'next' },
+		})
+		const listed = async (...within: Related[]) => {
+			const { json } = await items.list({
+				...query({ op: 'and', terms: [] }),
+				selection: { ...selection, related: within },
+			})
+			return JSON.stringify(JSON.parse(json)).replace(/,"meta":\{.*?\}/g, '')
+		}
+		const time = stopwatch()
+		const of1999 = some(links.tagged, { op: 'startsWith', field: 'title', value: 'item 1999' })
+		assert.is(
+			await listed(related('tags', links.tags, of1999)),
+			'[{"id":1,"tags":{"data":[{"id":3}]}},{"id":2,"tags":{"data":[]}}]',
+		)
+		const nested = {
+			...related('tags', links.tags),
+			selection: {
+				...selection,
+				related: [related('items', links.tagged, some(links.tags, some(links.tagged, titled('x'))))],
+			},
+		}
+		assert.match(await listed(nested), /^\[\{"id":1,"tags":\{"data":\[\{"id":3,"items":\{"data":\[\]\}\}/)
+		assert.ok(time() < 60_000)
+		for (const statement of sent)
+			assert.equal([...new Set(await lists(statement))], ['LIST SUBQUERY'], statement.text)
+	})
+
+	test('within records that are each in one other, related ones are looked up', async () => {
+		sent.length = 0
+		const tagged = some(links.tags, { op: 'eq', field: 'word', value: 'tag 3' })
+		const own: Related = {
+			...{ name: 'items', link: links.items, selection, where: tagged },
+			list: { order: [{ field: 'id', descending: false }], limit: 1, count: undefined, cursor: () => 'next' },
+		}
+		const { json } = await authors.list({
+			...query({ op: 'and', terms: [] }),
+			selection: { ...selection, related: [own] },
+			limit: 1,
+		})
+		assert.match(json, /^\[\{"id":1,"items":\{"data":\[\{"id":200\}\]/)
+		for (const statement of sent) assert.equal(await lists(statement), [])
+	})
 
 	test('a list begins with the related records that an index finds, and looks at no others', async () => {
 		const between: Link = { model: tieds, fields: ['id'], to: ['item'], isMany: true }
