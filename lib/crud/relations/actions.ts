@@ -26,7 +26,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
-import { fieldsNamed, idsOf, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
+import { fieldsNamed, idsOf, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
 const MAX_TIES = 1_000
@@ -153,9 +153,8 @@ async function readRelated(view: CrudView, segment: unknown, relation: Relation)
 async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 	const { plan } = target[FACTS]
 	const { terms = [] } = target[WITHIN] ?? {}
-	const isKey = terms.length > 0 && link.to.join() === keyNames(plan.model).join()
 	const values = terms.flatMap(({ values }) => values)
-	if (isKey)
+	if (terms.length > 0 && isIdIn(plan, link))
 		return idOfKey(
 			values,
 			terms.map(({ field }) => field.field),

@@ -20,7 +20,7 @@ import type { RelatedAccess } from './access.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import { eachOf, overriddenTexts } from './overridden.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
+import { fieldsNamed, isEqual, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
 import type { Scoping } from './scoping.ts'
 
 /** Maximum number of values in one list of a relation to one. */
@@ -90,8 +90,7 @@ async function oneOfEach(
 	const found = new Map<string, string>()
 	for (let from = 0; from < all.length; from += MAX_VALUES) {
 		const some = all.slice(from, from + MAX_VALUES)
-		const order = keyNames(to.model).map((field) => ({ field, descending: false }))
-		const query = { ...FIRST, order, limit: some.length, where: isOneOf(link.to, some) }
+		const query = { ...firstOf(to.model), limit: some.length, where: isOneOf(link.to, some) }
 		const [page] = await pagesOf(given, include, query, undefined, fields)
 		for (const text of page?.texts ?? []) {
 			const key = valuesOf(text, link.to, page?.fields ?? [])
@@ -99,7 +98,37 @@ async function oneOfEach(
 			if (identity !== undefined && !found.has(identity)) found.set(identity, text.json)
 		}
 	}
+	await addAlike(given, include, distinct, found)
 	return values.map((one) => (one === undefined ? 'null' : (found.get(idOfKey(one, types)) ?? 'null')))
+}
+
+/**
+ * Adds the records of the values that no record found has exactly: the database may consider different texts equal, as with
+ * a collation that ignores case. Models without `listEach` compare exactly.
+ */
+async function addAlike(
+	given: Attaching,
+	include: Include,
+	distinct: ReadonlyMap<string, readonly NonNullValue[]>,
+	found: Map<string, string>,
+): Promise<void> {
+	const { to, link } = include.relation
+	const isText = fieldsNamed(to, link.to).some(({ field }) => field.type === 'text')
+	// Their records have been found, too, so there is nothing to look for without any.
+	if (!isText || found.size === 0 || given.modelOf(to).listEach === undefined) return
+	const others = [...distinct].filter(([identity]) => !found.has(identity))
+	if (others.length === 0) return
+	const query = { ...firstOf(to.model), limit: 1, where: undefined }
+	const conditions = others.map(([, one]) => isEqual(link.to, one))
+	const pages = await pagesOf(given, include, query, conditions, [])
+	for (const [at, [identity]] of others.entries()) {
+		const [text] = pages[at]?.texts ?? []
+		if (text !== undefined) found.set(identity, text.json)
+	}
+}
+
+function firstOf(model: Model) {
+	return { ...FIRST, order: keyNames(model).map((field) => ({ field, descending: false })) }
 }
 
 const FIRST = { offset: 0, after: undefined, total: false }

@@ -3,7 +3,7 @@
  * change records, for the related records of each record. What it sets on the reply has no effect.
  */
 import { isRestError, RestError } from '../../base/error.ts'
-import { idOfKey, keyNames } from '../../models/key.ts'
+import { idOfKey } from '../../models/key.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { CrudPage, CrudRecord, stripRecords } from '../answers.ts'
 import { allOf } from '../filter-comparison.ts'
@@ -12,7 +12,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, idsOf, isEqual, isRelated } from './records.ts'
+import { fieldsNamed, idsOf, isEqual, isIdIn, isRelated } from './records.ts'
 
 /**
  * The related records of each record, as JSON.
@@ -34,7 +34,7 @@ export async function overriddenTexts(
 	}
 	if (link.isMany) return eachOf(values, (one) => counted(overriddenList(access, include, one)))
 	const types = link.to.flatMap((name) => fieldsNamed(to, [name]).map(({ field }) => field))
-	const isKey = link.to.join() === keyNames(to.model).join()
+	const isId = isIdIn(to, link)
 	const records = new Map<string, Promise<string>>()
 	return eachOf(values, async (one) => {
 		if (one === undefined) return 'null'
@@ -45,7 +45,7 @@ export async function overriddenTexts(
 	})
 
 	async function readOne(one: readonly NonNullValue[], identity: string): Promise<string> {
-		if (isKey) return overriddenRecord(access, include, identity)
+		if (isId) return overriddenRecord(access, include, identity)
 		const { where } = await access.scope(include.relation)
 		const { keys, selections } = to
 		const { model } = await sessionOf(await access.view(include.relation))

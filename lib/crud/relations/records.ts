@@ -80,6 +80,14 @@ export function isRelated({ to, through }: Link, values: readonly NonNullValue[]
 	}
 }
 
+/**
+ * Whether the values of a link to one are the other record's id. Not those with a text: the database may consider it equal
+ * to one that is written in another way, as with a collation that ignores case, but ids are compared exactly.
+ */
+export function isIdIn({ model, keys }: CrudPlan, { to }: Link): boolean {
+	return to.join() === keyNames(model).join() && keys.every(({ field }) => field.type !== 'text')
+}
+
 /** The ids of the records that match, at most `limit`. */
 export async function idsOf(
 	{ model, keys, selections }: Pick<CrudPlan, 'model' | 'keys' | 'selections'>,
