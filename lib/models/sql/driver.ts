@@ -57,10 +57,15 @@ export interface Driver {
 	/**
 	 * Runs a statement; the driver that a transaction's work gets, on its connection.
 	 *
-	 * @param isGivenUp whether the caller's time has passed: a statement that waits for a transaction within the transaction
-	 *   must not be run then
+	 * @param isGivenUp whether the caller's time has passed. A statement that waits for an open transaction, on a driver that
+	 *   {@link isTaken} or for a nested one, must call this when its turn comes, and must not be run if it returns true
 	 */
 	query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows>
+	/**
+	 * Of a driver whose models share one connection: whether a statement would wait now, because a transaction is open. What
+	 * is given up while it waits was not sent. @default no statement waits for another one's transaction
+	 */
+	readonly isTaken?: boolean
 	/**
 	 * Runs `work` in a transaction on one connection, and rolls back if `work` rejects. Called on the driver that `work`
 	 * gets, it makes a savepoint.

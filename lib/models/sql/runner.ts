@@ -61,11 +61,18 @@ export class Runner {
 		const translate = (error: unknown) => this.#translate(error, writes)
 		try {
 			const kind = writes ? 'outcome_unknown' : 'unavailable'
-			if (!this.isInTransaction) return this.timeout.wait(this.driver.query(statement), kind, translate)
+			const isWaiting = this.driver.isTaken === true
+			if (!this.isInTransaction && !isWaiting)
+				return this.timeout.wait(this.driver.query(statement), kind, translate)
 			let isLate = false
-			const result = this.driver.query(statement, () => isLate)
+			let isSent = !isWaiting
+			const result = this.driver.query(statement, () => {
+				isSent = !isLate
+				return isLate
+			})
 			return this.timeout.wait(result, kind, translate, () => {
 				isLate = true
+				return isSent ? undefined : 'unavailable'
 			})
 		} catch (error) {
 			const translated = translate(error)
@@ -235,21 +242,20 @@ export class Timeout {
 	 * Settles as `result` does, or rejects with a ModelError after the timeout; a later result is dropped.
 	 *
 	 * @param translate maps the driver's error to the one to throw, or to a promise that rejects with it
-	 * @param expired called after the timeout
+	 * @param expired called after the timeout; may return what it means instead of `kind`
 	 */
 	wait<T>(
 		result: Promise<T>,
 		kind: TimeoutKind,
 		translate: (error: unknown) => unknown = (error) => error,
-		expired?: () => void,
+		expired?: () => TimeoutKind | undefined,
 	): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let timeoutKind = kind
 			const expire = (): void => {
 				isLate = true
-				expired?.()
-				reject(new ModelError(timeoutKind))
+				reject(new ModelError(expired?.() ?? timeoutKind))
 			}
 			// The driver's own timeout is shorter and has a better error. If both fire in the same turn, after a stall, the
 			// driver's error must win, so this one waits for another turn.

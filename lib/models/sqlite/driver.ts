@@ -32,8 +32,12 @@ export class SqliteDriver implements Driver {
 		this.isWritable = this.readOnlyError() === undefined
 	}
 
-	async query(statement: Statement): Promise<Rows> {
-		return this.#turn.after(async () => this.run(statement))
+	async query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows> {
+		return this.#turn.after(async () => this.run(statement), isGivenUp)
+	}
+
+	get isTaken(): boolean {
+		return this.#turn.isTaken
 	}
 
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T> {

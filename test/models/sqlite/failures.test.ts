@@ -214,6 +214,39 @@ for (const driver of sqliteDrivers) {
 			assert.is(await article.count(undefined), 1)
 		})
 
+		on(
+			'what was given up while it waited for a transaction is unavailable, and never run',
+			async (database) => {
+				const article = await SqliteModel.open(database, 'article', { timeoutSeconds: 0.04 })
+				let end = (): void => {}
+				const held = article.transaction(() => new Promise<void>((resolve) => (end = resolve)))
+				const alive = setInterval(() => {}, 1_000)
+				const works: Promise<unknown>[] = [
+					article.create({ title: 'late' }, ID),
+					article.createMany([{ title: 'late' }, { title: 'late' }], ID),
+					article.update('1', { title: 'late' }, ID, NO_GUARD),
+					article.delete('1', ID, NO_GUARD),
+					article.read('1', ID, undefined),
+				]
+				const outcomes = await Promise.all(works.map(failure))
+				clearInterval(alive)
+				end()
+				await held
+				for (const outcome of outcomes) assert.equal(outcome, ['unavailable', []])
+				assert.is(await article.count({ op: 'eq', field: 'title', value: 'one' }), 1)
+				assert.is(await article.count(undefined), 1)
+			},
+		)
+
+		on('what waited for a transaction that ended in time is done', async (database) => {
+			const article = await SqliteModel.open(database, 'article')
+			const works: Promise<unknown>[] = []
+			await article.transaction(async () => {
+				works.push(article.create({ title: 'in time' }, ID), article.count(undefined))
+			})
+			assert.is((await Promise.all(works)).at(1), 2)
+		})
+
 		on('a nested transaction is rolled back alone', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			await article.transaction(async (outer) => {
