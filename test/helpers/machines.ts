@@ -30,7 +30,7 @@ export const HERE: Pick<Machine, 'address' | 'prefix'> = { address: '127.0.0.1',
 
 export interface Machines {
 	readonly all: readonly Machine[]
-	/** Mends and removes all; programs that still run there keep running. */
+	/** Removes all, and kills what still runs in them. */
 	remove(): Promise<void>
 }
 
@@ -65,7 +65,7 @@ export async function machines(count: number): Promise<Machines> {
 	const names = Array.from({ length: count }, (_, at) => `${PREFIX}${process.pid}-${at}`)
 	const remove = () => {
 		process.off('exit', remove)
-		for (const name of names) silently('ip', 'netns', 'delete', name)
+		names.forEach(destroy)
 		silently('ip', 'link', 'delete', bridge)
 	}
 	process.on('exit', remove)
@@ -125,10 +125,22 @@ async function ip(...commands: readonly string[]): Promise<void> {
 const inside = (name: string, ...commands: readonly string[]): Promise<void> =>
 	ip(...commands.map((command) => `-n ${name} ${command}`))
 
-function silently(program: string, ...args: readonly string[]): void {
+function silently(program: string, ...args: readonly string[]): string {
 	try {
-		execFileSync(program, args, { stdio: 'ignore' })
-	} catch {}
+		return execFileSync(program, args, { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' })
+	} catch {
+		return ''
+	}
+}
+
+/** A namespace without a name lives on with the programs in it: as what a failed test has left. */
+function destroy(name: string): void {
+	for (const pid of silently('ip', 'netns', 'pids', name).split('\n').filter(Boolean)) {
+		try {
+			process.kill(Number(pid), 'SIGKILL')
+		} catch {} // it has ended
+	}
+	silently('ip', 'netns', 'delete', name)
 }
 
 /** Each process begins at another one; what other processes have is among the addresses. */
@@ -148,7 +160,7 @@ async function removeLeftovers(): Promise<void> {
 	for (const name of readdirSync(FOLDER)) {
 		const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
 		if (pid === undefined || existsSync(`/proc/${pid}`)) continue
-		silently('ip', 'netns', 'delete', name)
+		destroy(name)
 		silently('ip', 'link', 'delete', `vb${pid}`)
 	}
 }
