@@ -16,7 +16,7 @@ import { failureOf, numberOf } from './errors.ts'
 import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
 import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
-import { TOTALS } from './totals.ts'
+import { totalsOf } from './totals.ts'
 
 const QUOTING = { quote: quoteName }
 
@@ -65,7 +65,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		exactly: (sql, column, alias, text) => writeExactIn(sql, column, alias, [text]),
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
-		totals: TOTALS,
+		totals: totalsOf(),
 		list: (sql, parts) => lists.write(sql, parts),
 		listEach: (sql, parts, wheres) => lists.writeEach(sql, parts, wheres),
 		listed: (rows, parts) => lists.read(rows, parts),

@@ -13,9 +13,11 @@ import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
 import { concatOf, jsonParts, mysqlColumn, oneText } from './json.ts'
 
-export const TOTALS: TotalsDialect<Sql> = {
-	probe: writeProbe,
-	write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed)),
+export function totalsOf(): TotalsDialect<Sql> {
+	return {
+		probe: writeProbe,
+		write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed)),
+	}
 }
 
 /** The first and the last time of each key in another zone than UTC. */

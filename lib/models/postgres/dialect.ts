@@ -7,7 +7,7 @@ import { codeOf, failureOf, isMalformed } from './errors.ts'
 import { exactText, recordSql, recordText, relatedList } from './json.ts'
 import { Lists, readList } from './list.ts'
 
-import { TOTALS } from './totals.ts'
+import { totalsOf } from './totals.ts'
 
 import { arrayCast, arrayLiteral, arrayOfRows, arrayOfValues, bound, cast, LOOSE } from './types.ts'
 
@@ -50,7 +50,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		list: (sql, parts) => lists.write(sql, parts),
 		listEach: (sql, parts, wheres) => lists.writeEach(sql, parts, wheres),
 		listed: (rows, parts) => readList(rows, parts, dialect),
-		totals: TOTALS,
+		totals: totalsOf(),
 		isOutdated,
 		failure: failureOf,
 	}

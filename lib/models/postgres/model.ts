@@ -26,7 +26,7 @@ import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { introspect, relationCalled } from './introspect.ts'
 import { REPLICATION } from './replicas/replication.ts'
-import { SessionModels, setupOf } from './sessions.ts'
+import { SessionModels, setupOf } from './session/sessions.ts'
 
 export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
 export type { DatabaseSession } from '../session.ts'

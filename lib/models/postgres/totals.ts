@@ -19,8 +19,8 @@ const FORMATS: Readonly<Record<TimePart, string>> = {
 	hour: 'YYYY-MM-DD"T"HH24',
 }
 
-export const TOTALS: TotalsDialect<Sql> = {
-	write: (sql, parts) => writeTotals(sql, parts, wordsOf(parts)),
+export function totalsOf(): TotalsDialect<Sql> {
+	return { write: (sql, parts) => writeTotals(sql, parts, wordsOf(parts)) }
 }
 
 function wordsOf({ query, keys, totals }: TotalsParts<Sql>): TotalsWords {

@@ -507,7 +507,7 @@ describe('MemoryModel refuses', (test) => {
 		[
 			'a row with an unknown field',
 			{ fields: { id: 'integer' }, key: 'id', rows: [{ b: 1 }] },
-			"MemoryModel 'm': rows[0] doesn't fit: MemoryModel 'm' has no field b: did you mean id?",
+			"MemoryModel 'm': rows[0] doesn't fit: MemoryModel 'm' has no field b; there are id",
 		],
 		[
 			'rows of the same key',

@@ -3,10 +3,10 @@
  * after it, the connection is as before, also after an error, and for the next client of a pooler. `SessionModels`: the
  * models of a table by session, kept for the sessions used last.
  */
-import type { Bytes } from '../../base/time.ts'
-import type { DatabaseSession } from '../session.ts'
-import type { SessionSetup } from '../sql/runner.ts'
-import { Lru, type LruEntry } from '../sql/text-cache.ts'
+import type { Bytes } from '../../../base/time.ts'
+import type { DatabaseSession } from '../../session.ts'
+import type { SessionSetup } from '../../sql/runner.ts'
+import { Lru, type LruEntry } from '../../sql/text-cache.ts'
 
 /** The setup of a session that was checked. @param key see `sessionKey` */
 export function setupOf(key: string, { role, settings = {} }: DatabaseSession): SessionSetup {
