@@ -13,7 +13,15 @@ import {
 import { ALIAS, type Column, columnName, type Table, tableName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'
-import { concatOf, jsonParts, mysqlColumn, type Part, quoteName, withoutLineBreaks } from './json.ts'
+import {
+	concatOf,
+	jsonParts,
+	mysqlColumn,
+	type Part,
+	quoteName,
+	sortedRef,
+	withoutLineBreaks,
+} from './json.ts'
 import { Lists } from './list.ts'
 import type { Server } from './mysql2/server.ts'
 import { totalsOf } from './totals.ts'
@@ -55,10 +63,12 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		exact: (column, alias) => mysqlColumn(column).sql.exact(columnName(QUOTING, column, alias)),
 		orderTerm: ({ column, descending }, alias) => {
 			const ref = columnName(QUOTING, column, alias)
-			const term = mysqlColumn(column).sql.order(ref)
+			const own = mysqlColumn(column)
+			const term = own.sql.order(sortedRef(own, ref))
 			if (descending) return `${term} desc`
 			return column.nullable ? `${ref} is null, ${term}` : term
 		},
+		sorted: (column, alias) => sortedRef(mysqlColumn(column), columnName(QUOTING, column, alias)),
 		matches: writeMatches,
 		keyIn: writeKeyIn,
 		...(isLoose(table) ? { keyIs: (sql, key, alias, text) => writeExactIn(sql, key, alias, [text]) } : {}),

@@ -1,4 +1,5 @@
 /** `introspect`: reads a table's schema from `information_schema`. Called by `model.ts`. */
+import type { Bytes } from '../../base/time.ts'
 import type { Driver } from '../sql/driver.ts'
 import { keyOf, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
@@ -115,7 +116,8 @@ function onlyRead(name: string, engine: string): Pick<Table, 'isWritable' | 'rea
 
 /** In the order that `columnOf` expects. */
 const COLUMNS = `select column_name, data_type, column_type, is_nullable, column_default, extra,
-	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name
+	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name,
+	character_octet_length
 	from information_schema.columns where ${ofTable('')} order by ordinal_position`
 
 const UPDATABLE = `select view_definition from information_schema.views
@@ -199,14 +201,17 @@ function checkOf(name: string, clause: string, columns: readonly Column[]): Cons
  */
 export function withTableKey(table: Described, key: readonly string[], { returnsInserted }: Server): Table {
 	const result: Table = withKey(table, key)
-	if (returnsInserted) return result
-	const columns = result.columns.map((column) =>
-		key.includes(column.name) && !mysqlColumn(column).isAutoIncrement
-			? { ...column, hasDefault: false }
-			: column,
-	)
+	const columns = result.columns.map((column) => {
+		if (!key.includes(column.name)) return column
+		const hasDefault = column.hasDefault && (returnsInserted || mysqlColumn(column).isAutoIncrement)
+		// The key decides the order of records that are equal in all else, so it is compared as a whole.
+		return { ...mysqlColumn(column), hasDefault, isCut: false }
+	})
 	return { ...result, columns }
 }
+
+/** The longest column that InnoDB indexes as a whole, so that it can be sorted by its index. */
+const MAX_INDEXED: Bytes = 3_072
 
 /** `json` has the columns that a check of MariaDB marks as JSON. */
 function columnOf(
@@ -228,6 +233,7 @@ function columnOf(
 		fraction,
 		charset,
 		collation,
+		octets,
 	] = row
 	const full = String(columnType).toLowerCase()
 	const type = String(sqlType).toLowerCase()
@@ -262,6 +268,7 @@ function columnOf(
 		isAutoIncrement,
 		charset: charset === null || charset === undefined ? undefined : String(charset),
 		ignoresCase: /_ci$/i.test(String(collation)),
+		isCut: fieldType === 'text' && type !== 'enum' && Number(octets ?? 0) > MAX_INDEXED,
 		sql: columnSql(column, details),
 	}
 }

@@ -33,6 +33,13 @@ export interface MysqlColumn extends Column {
 	readonly charset: string | undefined
 	/** Whether a text's collation is case-insensitive. */
 	readonly ignoresCase: boolean
+	/** Whether it is sorted by its beginning only: a text that is too long to be indexed, unless it is part of the key. */
+	readonly isCut: boolean
+}
+
+/** A column as it is sorted, and as a cursor has it: of a text that `isCut`, 255 characters. */
+export function sortedRef({ isCut }: MysqlColumn, ref: string): string {
+	return isCut ? `left(${ref},255)` : ref
 }
 
 export const asText = (ref: string): string => `cast(${ref} as char)`
@@ -65,12 +72,10 @@ export function concatOf(parts: Parts): string {
 }
 
 /** A column's JSON within a `concat`. NULL becomes `null`; otherwise the whole `concat` would be NULL. */
-export function jsonParts(
-	{ sql, nullable, allDigits }: MysqlColumn,
-	ref: string,
-	form: 'json' | 'cursor',
-): Parts {
-	const parts = allDigits === true ? quoted.json(sql.exact(ref)) : sql[form](ref)
+export function jsonParts(column: MysqlColumn, ref: string, form: 'json' | 'cursor'): Parts {
+	const { sql, nullable, allDigits } = column
+	const written = form === 'cursor' ? sortedRef(column, ref) : ref
+	const parts = allDigits === true ? quoted.json(sql.exact(ref)) : sql[form](written)
 	if (!nullable) return parts
 	return [{ sql: `if(${ref} is not null,${oneText(parts)},'null')` }]
 }
@@ -154,8 +159,7 @@ function booleans({ name, loose }: Column): Partial<ColumnSql> {
 		placeholder: 'cast(? as signed)',
 		bind: (value) => {
 			if (typeof value === 'boolean') return value ? '1' : '0'
-			// Of a cursor.
-			if (loose === true && typeof value === 'number') return String(value)
+			if (loose === true && typeof value === 'number') return String(value) // of a cursor
 			throw new ModelError('invalid', [name])
 		},
 	}

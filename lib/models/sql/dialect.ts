@@ -224,11 +224,10 @@ export interface Dialect {
 	 * transactions that write exclude each other.
 	 */
 	readonly locked?: string
-	/**
-	 * A term of `order by` that sorts nulls last. A `nulls` clause that changes nothing must be left out: it may prevent
-	 * the use of an index.
-	 */
+	/** A term of `order by` that sorts nulls last, without a `nulls` clause that changes nothing: no index may serve it. */
 	orderTerm(term: OrderColumn, alias: string): string
+	/** What `orderTerm` sorts by, if that is a part of the column: compared with a cursor's value. @default the whole column */
+	sorted?(column: Column, alias: string): string
 	/** Writes `column like '%…%'` and similar conditions. */
 	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void
 	/** Writes the condition that a column equals one of 1 to 100,000 values. `isExact` compares texts byte by byte. */

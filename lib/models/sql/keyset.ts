@@ -22,7 +22,7 @@ export function writeAfter(
 	}
 	const terms = order.map(({ column, descending, joined = alias }, at) => ({
 		column,
-		name: columnName(sql.dialect, column, joined),
+		name: sql.dialect.sorted?.(column, joined) ?? columnName(sql.dialect, column, joined),
 		operator: descending ? '<' : '>',
 		value: values[at] ?? null,
 	}))

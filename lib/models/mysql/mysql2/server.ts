@@ -15,13 +15,24 @@ export interface Server {
 	readonly foldsNames: boolean
 	/** The end of TIMESTAMP's range, exclusive, in UTC; it is later since MariaDB 11.5. */
 	readonly timestampEnd: string
-	/** The statement's text with a timeout, and strict mode for changes, which apply only to it and not to the session. */
+	/**
+	 * The statement's text with a timeout, for reads with a sort length, and for changes with strict mode. They apply only to
+	 * it and not to the session.
+	 */
 	readonly withSettings: (statement: Statement) => string
 	readonly maxPacketBytes: Bytes
 }
 
 const FACTS = `select version(), @@session.sql_mode, @@session.character_set_client,
-	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet`
+	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet,
+	@@session.max_sort_length`
+
+/**
+ * Servers sort by the first `max_sort_length` bytes of a key, by default 1,024: a cursor, which compares whole texts, would
+ * lose records. Enough for the longest text that is sorted by, 768 characters or 3,072 bytes, in any collation.
+ * Fifteen such keys fit into MySQL's `sort_buffer_size`, which both require.
+ */
+const SORT_BYTES: Bytes = 16_384
 
 /** A server has only one of these: MariaDB's is in seconds, MySQL's in milliseconds; 0 means no timeout. */
 const TIMEOUTS = `show session variables where variable_name in ('max_statement_time', 'max_execution_time')`
@@ -33,7 +44,8 @@ const TIMEOUTS = `show session variables where variable_name in ('max_statement_
 export async function askServer(driver: Driver, timeout: Milliseconds): Promise<Server> {
 	const { rows } = await driver.query({ text: FACTS, values: [], writes: false })
 	const facts = (rows[0] ?? []).map(textOf)
-	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet] = facts
+	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet, sorted] =
+		facts
 	const charset = [client, results].find((name) => name !== 'utf8mb4')
 	if (charset !== undefined) {
 		throw new TypeError(
@@ -48,6 +60,7 @@ export async function askServer(driver: Driver, timeout: Milliseconds): Promise<
 	const current = Number(timeouts[0]?.[1] ?? 0) * (isMariaDb ? 1_000 : 1)
 	const needed = current > 0 && current <= timeout ? undefined : Math.max(1, Math.floor(timeout))
 	const strict = strictMode(mode)
+	const sortBytes = Number(sorted) < SORT_BYTES ? SORT_BYTES : undefined
 	const number = numberOf(version)
 	return {
 		isMariaDb,
@@ -58,7 +71,7 @@ export async function askServer(driver: Driver, timeout: Milliseconds): Promise<
 		foldsNames: folds !== '0',
 		timestampEnd: isMariaDb && number >= 11_05_00 ? '2106-02-07 06:28:16' : '2038-01-19 03:14:08',
 		maxPacketBytes: Number(packet),
-		withSettings: isMariaDb ? mariaDbSettings(strict, needed) : mysqlSettings(strict, needed),
+		withSettings: (isMariaDb ? mariaDbSettings : mysqlSettings)(strict, needed, sortBytes),
 	}
 }
 
@@ -79,13 +92,19 @@ function strictMode(mode: string): string | undefined {
 	return `'${[...modes, 'STRICT_ALL_TABLES'].join(',')}'`
 }
 
-/** @param timeout `undefined` if the sessions already have a timeout that is short enough */
+/**
+ * @param timeout `undefined` if the sessions already have a timeout that is short enough
+ * @param sortBytes `undefined` if the sessions already sort by enough bytes
+ */
 function mariaDbSettings(
 	strict: string | undefined,
 	timeout: Milliseconds | undefined,
+	sortBytes: Bytes | undefined,
 ): Server['withSettings'] {
 	const settings = timeout === undefined ? [] : [`max_statement_time=${timeout / 1_000}`]
-	const read = setStatement(settings)
+	const read = setStatement(
+		sortBytes === undefined ? settings : [...settings, `max_sort_length=${sortBytes}`],
+	)
 	const change = setStatement(strict === undefined ? settings : [...settings, `sql_mode=${strict}`])
 	return ({ text }) => (isChange(text) ? change : read) + text
 }
@@ -98,9 +117,14 @@ function setStatement(settings: readonly string[]): string {
 function mysqlSettings(
 	strict: string | undefined,
 	timeout: Milliseconds | undefined,
+	sortBytes: Bytes | undefined,
 ): Server['withSettings'] {
 	const change = strict === undefined ? undefined : `/*+ SET_VAR(sql_mode=${strict}) */`
-	const read = timeout === undefined ? undefined : `/*+ MAX_EXECUTION_TIME(${timeout}) */`
+	const hints = [
+		...(timeout === undefined ? [] : [`MAX_EXECUTION_TIME(${timeout})`]),
+		...(sortBytes === undefined ? [] : [`SET_VAR(max_sort_length=${sortBytes})`]),
+	]
+	const read = hints.length === 0 ? undefined : `/*+ ${hints.join(' ')} */`
 	return ({ text }) => {
 		const hint = isChange(text) ? change : text.startsWith('select ') ? read : undefined
 		return hint === undefined ? text : text.replace(' ', ` ${hint} `)
