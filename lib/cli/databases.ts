@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { attempt } from '../base/attempt.ts'
 import type { MysqlDatabase } from '../models/mysql/model.ts'
 import type { PostgresDatabase } from '../models/postgres/model.ts'
+import type { BrokenView } from '../models/sql/options.ts'
 import type { SqliteDatabase } from '../models/sqlite/model.ts'
 import { type Command, UsageError } from './arguments.ts'
 import { driverIn } from './drivers.ts'
@@ -76,8 +77,8 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 	const { PostgresModel } = await import('../models/postgres/model.ts')
 	const place = `PostgreSQL at ${url.host || 'its socket'}${url.pathname}`
 	const connecting = { driver: name, address: withoutPassword(url), schema }
-	const open = (database: PostgresDatabase) => (views: boolean) =>
-		PostgresModel.openAll(database, { views, ...(schema === undefined ? {} : { schema }) })
+	const open = (database: PostgresDatabase) => (broken: BrokenView) =>
+		PostgresModel.openAll(database, { views: true, ...(schema === undefined ? {} : { schema }) }, broken)
 	if (typeof module.default === 'function') {
 		const options = { max: MAX_CONNECTIONS, connect_timeout: CONNECT_SECONDS, onnotice: () => {} }
 		const connect = module.default
@@ -107,7 +108,7 @@ async function mysql(url: URL, folder: string): Promise<Source> {
 	return {
 		place,
 		connecting: { driver: 'mysql2/promise', address: withoutPassword(url) },
-		open: (views) => MysqlModel.openAll(pool, { views }),
+		open: (broken) => MysqlModel.openAll(pool, { views: true }, broken),
 		close: () => pool.end(),
 	}
 }
@@ -129,7 +130,7 @@ async function sqlite(name: string, folder: string): Promise<Source> {
 	return {
 		place,
 		connecting: { driver, address: name },
-		open: (views) => SqliteModel.openAll(opened, { views }),
+		open: (broken) => SqliteModel.openAll(opened, { views: true }, broken),
 		close: async () => void opened.close(),
 	}
 }

@@ -1,5 +1,6 @@
 /** What `verbena` serves: a database that is open, of whatever kind. */
 import type { Model } from '../models/model.ts'
+import type { BrokenView } from '../models/sql/options.ts'
 
 /** How a program of one's own opens a database. */
 export interface Connecting {
@@ -19,11 +20,12 @@ export interface Source {
 	/** Whether what is written is lost when the program ends. */
 	readonly isTransient?: boolean
 	/**
-	 * Opens all its tables, and with `views` its views, as they are now.
+	 * Opens all its tables and views, as they are now.
 	 *
-	 * @throws Error for a database that can't be reached, and for a table or view that can't be opened
+	 * @param broken called for a view that can't be opened
+	 * @throws Error for a database that can't be reached, for a table that can't be opened, and what `broken` throws
 	 */
-	open(views: boolean): Promise<Readonly<Record<string, Model>>>
+	open(broken: BrokenView): Promise<Readonly<Record<string, Model>>>
 	/** Changes when the records do; without it, what the tables are like is compared. */
 	stamp?(): Promise<string>
 	close(): Promise<void>

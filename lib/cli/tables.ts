@@ -14,8 +14,8 @@ const SLOW_OPENING: Milliseconds = 1_000
 /** The tables that the command names, or all of the database. */
 export interface OpenedTables {
 	readonly models: ReadonlyMap<string, Model>
-	/** Why there are no views. */
-	readonly failure: string | undefined
+	/** Why views are missing, by their names: they may have lost their tables. */
+	readonly broken: ReadonlyMap<string, string>
 }
 
 /** @throws UsageError for a database that can't be opened, and for a table that it doesn't have */
@@ -30,12 +30,14 @@ export async function openTables(
 		() => {},
 	)
 	try {
-		const { models, failure } = await openAll(source)
-		if (tables === undefined) return { models, failure }
+		const { models, broken } = await openAll(source)
+		if (tables === undefined) return { models, broken }
 		for (const name of tables)
-			if (!models.has(name))
+			if (!models.has(name) && !broken.has(name))
 				throw new UsageError(`${source.place} has no table ${name}${nearest(name, models.keys())}`)
-		return { models: new Map([...models].filter(([name]) => tables.includes(name))), failure }
+		const named = <T>(all: ReadonlyMap<string, T>) =>
+			new Map([...all].filter(([name]) => tables.includes(name)))
+		return { models: named(models), broken: named(broken) }
 	} catch (error) {
 		throw problemOf(error, source.place)
 	} finally {
@@ -43,26 +45,25 @@ export async function openTables(
 	}
 }
 
-/** Opens the tables alone if a view can't be opened: it may have lost its table. */
 async function openAll(source: Source): Promise<OpenedTables> {
-	try {
-		return { models: new Map(Object.entries(await source.open(true))), failure: undefined }
-	} catch (error) {
-		if (error instanceof UsageError || isConnectionProblem(error)) throw error
-		return { models: new Map(Object.entries(await source.open(false))), failure: `views: ${reasonOf(error)}` }
-	}
+	const broken = new Map<string, string>()
+	const models = await source.open((name, error) => {
+		if (isConnectionProblem(error)) throw error
+		broken.set(name, reasonOf(error))
+	})
+	return { models: new Map(Object.entries(models)), broken }
 }
 
 /** @throws UsageError if there is nothing to serve, or the database can't be reached */
 export async function plansIn(
-	{ models, failure }: OpenedTables,
+	{ models, broken }: OpenedTables,
 	{ isWritable }: Command,
 	{ place }: Source,
 ): Promise<Plans> {
 	const { plans, refused } = await plansOf(models, isWritable).catch((error) => {
 		throw problemOf(error, place)
 	})
-	const reasons = failure === undefined ? refused : [...refused, failure]
+	const reasons = [...refused, ...[...broken].map(([name, reason]) => `${name}: ${reason}`)]
 	if (plans.length > 0) return { plans, refused: reasons }
 	if (reasons.length === 0) throw new UsageError(`${place} has no tables that this user can see`)
 	throw new UsageError(`${place} has no table that can be served:`, ...reasons.map((one) => `  ${one}`))

@@ -12,7 +12,7 @@ describe('a JSON file', (test) => {
 	const file = join(folder, 'db.json')
 	const open = (content: unknown) => {
 		writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
-		return openJson(file, 'db.json').open(true)
+		return openJson(file, 'db.json').open(() => {})
 	}
 	const typesOf = async (rows: readonly object[]) => {
 		const { t } = await open({ t: rows })
@@ -79,7 +79,7 @@ describe('a JSON file', (test) => {
 
 	test('that is not there is told of by its name', async () => {
 		const gone = openJson(join(folder, 'gone.json'), 'gone.json')
-		const error = await gone.open(true).catch((error) => error)
+		const error = await gone.open(() => {}).catch((error) => error)
 		assert.match(error.message, /^gone\.json can't be read: ENOENT/)
 	})
 

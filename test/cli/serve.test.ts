@@ -188,17 +188,22 @@ describe('verbena serves', (test) => {
 		database?.close()
 	})
 
-	test('tables without views, if one of these can no longer be opened', async () => {
+	test('all but views that can no longer be opened, and names these', async () => {
 		const { open } = sqliteDrivers.find((driver) => driver.open !== undefined) ?? {}
 		const file = join(folder, 'broken-view.db')
 		const database = open?.(file)
 		database?.exec(`create table note (id integer primary key); create table gone (id integer);
-			create view broken as select id from gone; drop table gone`)
+			create view broken as select id from gone; create view notes as select id from note; drop table gone`)
 		database?.close()
 		await serving([file], async ({ said, printed }) => {
-			assert.match(printed[0] ?? '', /not served: views: .*gone/)
+			assert.match(printed[0] ?? '', /not served: broken: .*gone/)
 			assert.is(await said('/note'), '200 []')
+			assert.is(await said('/notes'), '200 []')
 		})
+		assert.match(
+			await refusal([file, '--tables', 'broken']),
+			/no table that can be served:\n {2}broken: .*gone/,
+		)
 	})
 })
 
@@ -270,7 +275,7 @@ if ((await driversHere()).includes('pg'))
 			await client.query(`create database ${schema}_empty`)
 			try {
 				const empty = url.replace(/\w+$/, `${schema}_empty`)
-				assert.match(await refusal([empty]), /: there are no tables in schema "public"$/)
+				assert.match(await refusal([empty]), /: there are no tables or views in schema "public"$/)
 			} finally {
 				await client.query(`drop database ${schema}_empty with (force)`)
 			}
@@ -295,6 +300,19 @@ if (await mariadbIsHere())
 
 		test('by mysql2', async () => {
 			await serving([url(name)], assertServes, folderWith('mysql2'))
+		})
+
+		test('but for a view that has lost its table', async () => {
+			await connection.query(`create table ${name}.gone (id int primary key);
+				create view ${name}.broken as select id from ${name}.gone; drop table ${name}.gone`)
+			try {
+				await serving([url(name)], async ({ said, printed }) => {
+					assert.match(printed[0] ?? '', /\n {2}not served: broken: .*references invalid table/)
+					assert.is(await said('/titles'), '200 [{"title":"Verbena"}]')
+				})
+			} finally {
+				await connection.query(`drop view ${name}.broken`)
+			}
 		})
 
 		test('or says what is wrong', async () => {

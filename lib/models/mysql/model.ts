@@ -2,6 +2,7 @@
 
 import { primaryKey } from '../sql/key.ts'
 import {
+	type BrokenView,
 	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
@@ -59,12 +60,14 @@ export class MysqlModel extends SqlModel {
 	 * Opens each table of the pool's database, with `views: true` its views too; returns the models by name. The records of a
 	 * view, and of a table without a primary key, can only be listed. `open` opens one view with `key`.
 	 *
+	 * @param broken called for a view that can't be opened, which is then left out. @default the error is thrown
 	 * @throws TypeError for a wrong option, and for sessions with unsuitable settings
 	 * @throws the error of mysql2 for a view that can't be read, because its table is gone for example
 	 */
 	static async openAll(
 		database: MysqlDatabase | Replicated<MysqlDatabase>,
 		options: OpenAllOptions = {},
+		broken?: BrokenView,
 	): Promise<Record<string, MysqlModel>> {
 		const opened = await openDatabase(database, openingOptions('MysqlModel', options, ['views']))
 		const { driver, server, bigint, views } = opened
@@ -74,8 +77,13 @@ export class MysqlModel extends SqlModel {
 		for (const listing of await unwrapped(listTables(driver, server, undefined))) {
 			if (listing.isView && (listing.isSystem || !views)) continue
 			const place = { schema: undefined, ...listing }
-			const found = await unwrapped(describe(driver, server, place, bigint, read))
-			models.push([listing.name, modelOf(opened, withTableKey(found, primaryKey(found), server))])
+			try {
+				const found = await unwrapped(describe(driver, server, place, bigint, read))
+				models.push([listing.name, modelOf(opened, withTableKey(found, primaryKey(found), server))])
+			} catch (error) {
+				if (!listing.isView || broken === undefined) throw error
+				broken(listing.name, error)
+			}
 		}
 		return Object.fromEntries(models)
 	}

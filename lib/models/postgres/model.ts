@@ -8,6 +8,7 @@ import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
 import type { Driver } from '../sql/driver.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
+	type BrokenView,
 	type DatabaseOptions,
 	type OpenAllOptions,
 	type OpeningOptions,
@@ -80,12 +81,14 @@ export class PostgresModel extends SqlModel {
 	 * Opens all tables of a schema, with `views: true` its views and materialized views too; returns the models by name. The
 	 * records of a view, and of a table without a primary key, can only be listed. `open` opens one view with `key`.
 	 *
+	 * @param broken called for a view that can't be opened, which is then left out. @default the error is thrown
 	 * @throws TypeError for a schema that has nothing to open, and for a wrong option
 	 * @throws RangeError for a `timeoutSeconds` out of range
 	 */
 	static async openAll(
 		database: PostgresDatabase | Replicated<PostgresDatabase>,
 		options: PostgresSchemaOptions = {},
+		broken?: BrokenView,
 	): Promise<Record<string, PostgresModel>> {
 		const opening = await open(database, openingOptions('PostgresModel', options, ['schema', 'views']))
 		const { relations, currentSchema } = opening.relations
@@ -104,8 +107,13 @@ export class PostgresModel extends SqlModel {
 		// Without a prototype, because a table may be named `constructor`.
 		const models: Record<string, PostgresModel> = Object.create(null)
 		for (const relation of tables) {
-			const found = introspect(relation, catalog, opening.bigint)
-			models[relation.name] = modelOf(withKey(found, primaryKey(found)), opening)
+			try {
+				const found = introspect(relation, catalog, opening.bigint)
+				models[relation.name] = modelOf(withKey(found, primaryKey(found)), opening)
+			} catch (error) {
+				if (!relation.isView || broken === undefined) throw error
+				broken(relation.name, error)
+			}
 		}
 		return models
 	}

@@ -45,6 +45,9 @@ export interface OpenAllOptions extends DatabaseOptions {
 	readonly views?: boolean
 }
 
+/** Called by `openAll` for a view that can't be opened, because its table is gone for example; it is left out then. */
+export type BrokenView = (name: string, error: unknown) => void
+
 /** Options of one model. */
 export interface TableOptions extends DatabaseOptions {
 	/**

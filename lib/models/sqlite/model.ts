@@ -22,6 +22,7 @@ import type { Dialect } from '../sql/dialect.ts'
 import type { Driver } from '../sql/driver.ts'
 import type { Reopen } from '../sql/live-table.ts'
 import {
+	type BrokenView,
 	type OpenAllOptions,
 	type OpeningOptions,
 	openingOptions,
@@ -90,24 +91,33 @@ export class SqliteModel extends SqlModel implements Model {
 	 * Opens all tables of the main database, with `views: true` its views too: `{ article, author }`. The records of a view,
 	 * and of a table without a primary key, can only be listed. `open` opens one view with `key`.
 	 *
+	 * @param broken called for a view that can't be opened, which is then left out. @default the error is thrown
 	 * @throws TypeError for a view that can't be read, because its table is gone for example, and for a wrong option
 	 */
 	static async openAll(
 		database: SqliteDatabase,
 		options: OpenAllOptions = {},
+		broken?: BrokenView,
 	): Promise<Record<string, SqliteModel>> {
 		const checked = openingOptions('SqliteModel', options, ['views'])
 		const opened = openDatabase(database)
 		const { driver } = opened
 		const own = listings(driver).filter(({ schema }) => schema === 'main')
 		const tables = own.filter(({ isView }) => checked.views || !isView)
+		const open = (listing: Listing) =>
+			listing.isView
+				? openView(opened, listing, checked)
+				: openTable(opened, listing, { ...checked, key: ownKey(driver, listing) })
 		return Object.fromEntries(
-			tables.map((listing) => [
-				listing.name,
-				listing.isView
-					? openView(opened, listing, checked)
-					: openTable(opened, listing, { ...checked, key: ownKey(driver, listing) }),
-			]),
+			tables.flatMap((listing): [string, SqliteModel][] => {
+				try {
+					return [[listing.name, open(listing)]]
+				} catch (error) {
+					if (!listing.isView || broken === undefined) throw error
+					broken(listing.name, error)
+					return []
+				}
+			}),
 		)
 	}
 
