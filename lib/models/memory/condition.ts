@@ -2,7 +2,7 @@
 import type { Comparison, Condition, FieldType, Link } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { identityOf } from './json.ts'
-import { follow, linkedTo, type Source } from './links.ts'
+import { follow, followBack, indexedBy, linkedTo, rowsOf, type Source } from './links.ts'
 import type { Store } from './store.ts'
 import { comparisonOf, formOf, type Row, type Stored } from './stored.ts'
 
@@ -55,6 +55,60 @@ export function relatedBy(
 ): (values: readonly Stored[]) => readonly Row[] {
 	const target = linkedTo(link.model, source)
 	return follow(link, source, target, filterOf(where, target))
+}
+
+/**
+ * Records among which are all that match a condition, found by indexes; `undefined` if they are more than `limit`, or all
+ * have to be tested. In no order. The condition was compiled, so that its fields and values are valid.
+ */
+export function candidatesOf(
+	condition: Condition,
+	source: Source,
+	limit: number,
+): readonly Row[] | undefined {
+	switch (condition.op) {
+		case 'and': {
+			let best: readonly Row[] | undefined
+			for (const term of condition.terms) best = candidatesOf(term, source, best?.length ?? limit) ?? best
+			return best
+		}
+		case 'eq':
+			if (condition.ignoreCase === true) return undefined
+			return equalTo(condition.field, [condition.value], source, limit)
+		case 'in':
+			return equalTo(condition.field, condition.values, source, limit)
+		case 'some': {
+			const { link, where } = condition
+			if (where === undefined) return undefined
+			const target = linkedTo(link.model, source)
+			const rows = candidatesOf(where, target, limit)
+			return rows && followBack(link, source, target, rows, limit)
+		}
+		default:
+			return undefined
+	}
+}
+
+function equalTo(
+	name: string,
+	values: readonly unknown[],
+	{ store, layer }: Source,
+	limit: number,
+): readonly Row[] | undefined {
+	const field = store.field(name)
+	const keys = new Set(values.map((value) => identityOf(formOf(value, field), field)))
+	return rowsOf(keys, indexedBy([name], store), layer, limit)
+}
+
+/** The records that match a condition, by key. */
+export function matching(where: Condition | undefined, source: Source): readonly Row[] {
+	const { store, layer } = source
+	if (where === undefined) return layer.rows()
+	const fits = filterOf(where, source)
+	// Without a key, only `rows()` has the order.
+	const candidates = store.keys.length > 0 ? candidatesOf(where, source, layer.size) : undefined
+	if (candidates === undefined) return layer.rows().filter(({ values }) => fits(values))
+	return layer.inOrder(candidates.filter(({ values }) => fits(values)))
 }
 
 function testOf(condition: Condition, source: Source): Test {

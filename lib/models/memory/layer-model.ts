@@ -21,7 +21,7 @@ import type {
 	Within,
 } from '../model.ts'
 import { TimeZones } from '../totals/time-zone.ts'
-import { filterOf } from './condition.ts'
+import { filterOf, matching } from './condition.ts'
 import { writerOf } from './json.ts'
 import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
@@ -81,10 +81,7 @@ export class LayerModel implements Model {
 
 	async count(where: Condition | undefined): Promise<number> {
 		this.#checkOpen()
-		const rows = this.#layer.rows()
-		if (where === undefined) return rows.length
-		const fits = filterOf(where, this.#source)
-		return rows.reduce((count, { values }) => (fits(values) ? count + 1 : count), 0)
+		return matching(where, this.#source).length
 	}
 
 	async totals(query: TotalsQuery): Promise<Totaled> {

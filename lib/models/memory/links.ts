@@ -1,9 +1,10 @@
 /**
- * Follows links from records to the related ones, of the same or another `MemoryModel`. Used by conditions and orders; what
- * they read is indexed once per query.
+ * Follows links from records to the related ones, of the same or another `MemoryModel`, and back. Used by conditions and
+ * orders.
  */
 import type { Link, Model } from '../model.ts'
 import { identityOf } from './json.ts'
+import type { IndexedBy } from './row-index.ts'
 import type { Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
 
@@ -42,60 +43,97 @@ export function follow(
 	target: Source,
 	fits: (values: readonly Stored[]) => boolean,
 ): (values: readonly Stored[]) => readonly Row[] {
-	const keyOf = keyBy(fields, source.store)
-	const targets = once(() => rowsBy(to, target, fits))
-	if (through === undefined) return (values) => get(targets(), keyOf(values))
+	const { keyOf } = indexedBy(fields, source.store)
+	const targets = lookup(to, target, fits)
+	if (through === undefined) return (values) => targets(keyOf(values))
 	const { model, from, on } = through
 	const between = linkedTo(model, source)
-	const ties = once(() => rowsBy(from, between, () => true))
-	const onOf = keyBy(on, between.store)
+	const ties = lookup(from, between, () => true)
+	const { keyOf: onOf } = indexedBy(on, between.store)
 	return (values) => {
 		// Each key once, because several records in between may lead to a record.
-		const keys = new Set(get(ties(), keyOf(values)).map((tie) => onOf(tie.values)))
-		return Array.from(keys, (key) => get(targets(), key)).flat()
+		const keys = new Set(ties(keyOf(values)).map((tie) => onOf(tie.values)))
+		return Array.from(keys, targets).flat()
 	}
 }
 
-/** An index of the records that fit, without those that have a null. */
-function rowsBy(
+/** Returns a function that finds records by the values of some fields, and tests each of them only once. */
+function lookup(
 	names: readonly string[],
 	{ store, layer }: Records,
 	fits: (values: readonly Stored[]) => boolean,
-): ReadonlyMap<string, readonly Row[]> {
-	const keyOf = keyBy(names, store)
-	const index = new Map<string, Row[]>()
-	for (const row of layer.rows()) {
-		const key = keyOf(row.values)
-		if (key === undefined || !fits(row.values)) continue
-		const rows = index.get(key)
-		if (rows === undefined) index.set(key, [row])
-		else rows.push(row)
-	}
-	return index
-}
-
-function get(index: ReadonlyMap<string, readonly Row[]>, key: string | undefined): readonly Row[] {
-	return (key === undefined ? undefined : index.get(key)) ?? []
-}
-
-/** Returns a function that makes a text of a record's values; `undefined` if one of them is null, which equals nothing. */
-function keyBy(names: readonly string[], store: Store): (values: readonly Stored[]) => string | undefined {
-	const parts = names.map((name) => ({ index: store.indexOf(name), field: store.field(name) }))
-	return (values) => {
-		const texts: string[] = []
-		for (const { index, field } of parts) {
-			const value = values[index] ?? null
-			if (value === null) return undefined
-			texts.push(identityOf(value, field))
+): (key: string | undefined) => readonly Row[] {
+	const by = indexedBy(names, store)
+	const found = new Map<string, readonly Row[]>()
+	return (key) => {
+		if (key === undefined) return []
+		let rows = found.get(key)
+		if (rows === undefined) {
+			rows = layer.rowsWith(key, by).filter(({ values }) => fits(values))
+			found.set(key, rows)
 		}
-		return texts.length === 1 ? texts[0] : JSON.stringify(texts)
+		return rows
 	}
 }
 
-function once<T>(make: () => T): () => T {
-	let made: { readonly value: T } | undefined
-	return () => {
-		made ??= { value: make() }
-		return made.value
+/** The records that records of a link's model lead back to; `undefined` if they are more than `limit`. */
+export function followBack(
+	{ fields, to, through }: Link,
+	source: Source,
+	target: Source,
+	rows: readonly Row[],
+	limit: number,
+): readonly Row[] | undefined {
+	if (through === undefined) return rowsLike(rows, to, target, fields, source, limit)
+	const between = linkedTo(through.model, source)
+	const ties = rowsLike(rows, to, target, through.on, between, limit)
+	return ties && rowsLike(ties, through.from, between, fields, source, limit)
+}
+
+/** The records of `source` whose fields have the values of one of the rows; in no order. */
+function rowsLike(
+	rows: readonly Row[],
+	names: readonly string[],
+	{ store: from }: Records,
+	fields: readonly string[],
+	{ store, layer }: Records,
+	limit: number,
+): readonly Row[] | undefined {
+	const { keyOf } = indexedBy(names, from)
+	const by = indexedBy(fields, store)
+	const keys = new Set(rows.map(({ values }) => keyOf(values)))
+	return rowsOf(keys, by, layer, limit)
+}
+
+/** The records with one of the keys of an index, in no order; `undefined` if they are more than `limit`. */
+export function rowsOf(
+	keys: Iterable<string | undefined>,
+	by: IndexedBy,
+	layer: Layer,
+	limit: number,
+): readonly Row[] | undefined {
+	const found: Row[] = []
+	for (const key of keys) {
+		const some = key === undefined ? [] : layer.rowsWith(key, by)
+		if (found.length + some.length > limit) return undefined
+		for (const row of some) found.push(row)
+	}
+	return found
+}
+
+/** What an index by these fields is sorted by. */
+export function indexedBy(names: readonly string[], store: Store): IndexedBy {
+	const parts = names.map((name) => ({ index: store.indexOf(name), field: store.field(name) }))
+	return {
+		name: parts.map(({ index }) => index).join(),
+		keyOf(values) {
+			const texts: string[] = []
+			for (const { index, field } of parts) {
+				const value = values[index] ?? null
+				if (value === null) return undefined
+				texts.push(identityOf(value, field))
+			}
+			return texts.length === 1 ? texts[0] : JSON.stringify(texts)
+		},
 	}
 }

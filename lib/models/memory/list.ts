@@ -1,7 +1,7 @@
 /** Lists of a `MemoryModel`: filters, sorts, cuts out the page after a cursor, and makes the next cursor. */
 import type { Field, Listed, ListQuery, Order } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
-import { filterOf, relatedBy } from './condition.ts'
+import { candidatesOf, filterOf, matching, relatedBy } from './condition.ts'
 import { exactJson } from './json.ts'
 import { linkedTo, type Source } from './links.ts'
 import type { Layer } from './store.ts'
@@ -66,13 +66,18 @@ function orderedRows({ where, order }: ListQuery, terms: readonly Term[], source
 					order[at]?.field === name && !isRelated(order[at]) && order[at]?.descending === first.descending,
 			))
 	const isReversed = isByKey && first?.descending === true
+	if (isByKey) return { rows: matching(where, source), isReversed }
 	const compare = rowOrderOf(terms)
-	const sorted = isByKey ? layer.rows() : sortedRows(order, where === undefined ? compare : undefined, layer)
-	if (where === undefined && sorted !== undefined) return { rows: sorted, isReversed }
-	const fits = filterOf(where, source)
-	const found = (sorted ?? layer.rows()).filter(({ values }) => fits(values))
-	if (sorted === undefined) found.sort((a, b) => compare(a.values, b.values))
-	return { rows: found, isReversed }
+	const sorted = sortedRows(order, where === undefined ? compare : undefined, layer)
+	if (sorted !== undefined) {
+		if (where === undefined) return { rows: sorted, isReversed }
+		const fits = filterOf(where, source)
+		// Sorting few takes less time than testing all.
+		const few = candidatesOf(where, source, sorted.length / 8)
+		if (few === undefined) return { rows: sorted.filter(({ values }) => fits(values)), isReversed }
+	}
+	const rows = matching(where, source).toSorted((a, b) => compare(a.values, b.values))
+	return { rows, isReversed }
 }
 
 /** All rows in an order, from the layer's cache; `undefined` if they aren't cached and there is no `compare` to sort by. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Field } from '../model.ts'
 import type { DeclaredField } from './declared.ts'
+import { type IndexedBy, RowIndex } from './row-index.ts'
 import { comparisonOf, partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
@@ -131,6 +132,9 @@ export type Layers = ReadonlyMap<Store, Layer>
 /** Maximum number of cached sorted copies: each has a reference to every row. */
 const MAX_ORDERS = 8
 
+/** Maximum number of indexes of a layer: each has a reference to every row, and is updated by each change. */
+const MAX_INDEXES = 16
+
 /** Records, and the index of the unique constraints. A transaction has a layer on top of this one with only its changes. */
 export class Layer {
 	readonly #below: Layer | undefined
@@ -146,6 +150,9 @@ export class Layer {
 
 	/** All rows in other orders, by name; cleared by each change. */
 	readonly #orders = new Map<string, readonly Row[]>()
+
+	/** By the values of fields, by name; of a transaction's layer, with only its own rows. */
+	readonly #indexes = new Map<string, RowIndex>()
 
 	/** `order` compares rows by key. */
 	constructor(order: RowOrder, below?: Layer, transaction?: Layers) {
@@ -173,6 +180,11 @@ export class Layer {
 		return this.#entries.has(entry) ? this.#entries.get(entry) : this.#below?.holder(entry)
 	}
 
+	/** The number of rows, or of a transaction more: those that it has changed or deleted count twice. */
+	get size(): number {
+		return this.#rows.size + (this.#below?.size ?? 0)
+	}
+
 	/** All rows by key. The array is valid until the next change. */
 	rows(): readonly Row[] {
 		if (this.#below !== undefined && this.#rows.size === 0) return this.#below.rows()
@@ -192,10 +204,27 @@ export class Layer {
 		return sorted
 	}
 
+	/** The rows with this key in an index, in the order of their primary key. The array is valid until the next change. */
+	rowsWith(key: string, by: IndexedBy): readonly Row[] {
+		if (this.#below === undefined) return this.#index(by).get(key)
+		const below = this.#below.rowsWith(key, by)
+		if (this.#rows.size === 0) return below
+		const own = this.#index(by).get(key)
+		const kept = below.filter(({ id }) => !this.#rows.has(id))
+		return own.length === 0 ? kept : this.inOrder([...kept, ...own])
+	}
+
+	/** Sorts rows by their primary key. */
+	inOrder(rows: Row[]): Row[] {
+		return rows.sort((a, b) => this.#order(a.values, b.values))
+	}
+
 	/** Stores a row, or deletes it if `row` is `undefined`. */
 	put(id: string, row: Row | undefined): void {
 		this.#orders.clear()
-		if (this.#below === undefined) this.#sort(this.#rows.get(id), row)
+		const old = this.#rows.get(id)
+		for (const index of this.#indexes.values()) index.replace(old, row)
+		if (this.#below === undefined) this.#sort(old, row)
 		else this.#sorted = undefined
 		if (row === undefined && this.#below === undefined) this.#rows.delete(id)
 		else this.#rows.set(id, row)
@@ -211,6 +240,17 @@ export class Layer {
 	commit(): void {
 		for (const [id, row] of this.#rows) this.#below?.put(id, row)
 		for (const [entry, id] of this.#entries) this.#below?.enter(entry, id)
+	}
+
+	#index(by: IndexedBy): RowIndex {
+		const known = this.#indexes.get(by.name)
+		if (known !== undefined) return known
+		const own = [...this.#rows.values()].filter((row) => row !== undefined)
+		const index = new RowIndex(by, this.#order, this.#below === undefined ? this.rows() : this.inOrder(own))
+		const [oldest] = this.#indexes.keys()
+		if (this.#indexes.size === MAX_INDEXES && oldest !== undefined) this.#indexes.delete(oldest)
+		this.#indexes.set(by.name, index)
+		return index
 	}
 
 	/** Updates `#sorted`. A row with the same id has the same key, and so the same position. */
@@ -230,6 +270,6 @@ export class Layer {
 		const below = (this.#below?.rows() ?? []).filter(({ id }) => !this.#rows.has(id))
 		const own = [...this.#rows.values()].filter((row) => row !== undefined)
 		// Sorting two sorted runs takes a single pass.
-		return [...below, ...own].sort((a, b) => this.#order(a.values, b.values))
+		return this.inOrder([...below, ...own])
 	}
 }

@@ -11,7 +11,7 @@ import {
 	type Leaf,
 } from '../totals/groups.ts'
 import { localTime, partText, type TimeZones } from '../totals/time-zone.ts'
-import { filterOf } from './condition.ts'
+import { matching } from './condition.ts'
 import { identityOf, writeOf } from './json.ts'
 import type { Source } from './links.ts'
 import { type Term, termOf } from './list.ts'
@@ -38,8 +38,7 @@ const NULL: Cell = { json: 'null', value: null }
 
 /** @throws ModelError `too_large`, and `invalid` for a value that a total can't be compared with */
 export function totals(query: TotalsQuery, source: Source, zones: TimeZones): Totaled {
-	const fits = filterOf(query.where, source)
-	const rows = source.layer.rows().filter(({ values }) => fits(values))
+	const rows = matching(query.where, source)
 	const keys = query.by.map((key) => keyOf(key, query.timeZone, rows, source, zones))
 	const addings = query.totals.map((total) => addingOf(total, source))
 	const begin = (cells: readonly Cell[]) => ({ cells, sums: addings.map((adding) => adding.begin()) })

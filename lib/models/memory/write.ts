@@ -7,6 +7,7 @@ import { type Changes, DEFAULT, NOW, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { DeclaredField } from './declared.ts'
 import { identityOf } from './json.ts'
+import { indexedBy } from './links.ts'
 import type { Layer, Reference, Store, Unique } from './store.ts'
 import { formOf, type Row, type Stored, storedOf } from './stored.ts'
 
@@ -117,12 +118,16 @@ function referredId({ indexes, fields }: Reference, values: readonly Stored[]): 
 }
 
 function isReferred(row: Row, store: Store, layer: Layer): boolean {
+	const key = indexedBy(namesOf(store.keys), store).keyOf(row.values)
+	if (key === undefined) return false
 	return store.referrers.some(({ from, reference }) => {
-		const rows = layer.of(from).rows()
-		return rows.some(
-			({ id, values }) => !(from === store && id === row.id) && referredId(reference, values) === row.id,
-		)
+		const rows = layer.of(from).rowsWith(key, indexedBy(namesOf(reference.fields), from))
+		return rows.some(({ id }) => !(from === store && id === row.id))
 	})
+}
+
+function namesOf(fields: readonly DeclaredField[]): string[] {
+	return fields.map(({ name }) => name)
 }
 
 function increment(values: Stored[], old: Row, version: string, store: Store): void {
