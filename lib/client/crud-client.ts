@@ -16,7 +16,7 @@ import type {
 import { encodeDeletion, encodeQuery, pageOf } from './list-query.ts'
 import { idOf, segmentOf, setOrigin, valuesOf } from './origin.ts'
 import type { Include, ListQuery, Page, SelectionQuery } from './query-types.ts'
-import { callOf, NO_ID, OPTIONS, recordCall } from './record-call.ts'
+import { callOf, type KeyedOptions, keyedCallOf, NO_ID, OPTIONS, recordCall } from './record-call.ts'
 import type {
 	FieldName,
 	FieldPath,
@@ -238,8 +238,8 @@ export class CrudClient<
 	}
 
 	/** Deletes the records that match, all or none, and returns their ids. `DELETE /blog/article?status=draft` */
-	async removeMany(query: Omit<SelectionQuery<T, R>, 'deleted'>, options?: CallOptions): Promise<Id[]> {
-		return listIn(callOf(options, encodeDeletion(this.url, query)), this.settings)
+	async removeMany(query: Omit<SelectionQuery<T, R>, 'deleted'>, options?: KeyedOptions): Promise<Id[]> {
+		return listIn(keyedCallOf(options, encodeDeletion(this.url, query)), this.settings)
 	}
 
 	/**

@@ -41,6 +41,7 @@ export type {
 	SortTerm,
 	Where,
 } from './query-types.ts'
+export type { KeyedOptions } from './record-call.ts'
 export type { FieldName, FieldPath, Many, NoRelations, One, RelatedMeta, Selected } from './record-types.ts'
 export type {
 	Api,

@@ -8,6 +8,9 @@ import { type CallOptions, checkedKey, checkNames } from './settings.ts'
 /** The options of every call. */
 export const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
 
+/** Options of a call that a server with a stored key does only once, as in {@link CreateOptions}. */
+export type KeyedOptions = CallOptions & Pick<CreateOptions<object>, 'idempotencyKey'>
+
 /** In place of a record, for a URL that has no id: that of a collection, or of the one related record. */
 export const NO_ID: unique symbol = Symbol('noId')
 
@@ -46,6 +49,12 @@ export function recordCall({ method, url: collection, key, of, body, options, be
 		idempotencyKey: checkedKey(idempotencyKey),
 	}
 	return { call, id, url }
+}
+
+/** As {@link callOf}, for a method that the server does only once with an `idempotencyKey`. */
+export function keyedCallOf({ idempotencyKey, ...options }: KeyedOptions = {}, encoded: Call): Call {
+	checkNames('a deletion', options, [...OPTIONS, 'idempotencyKey'])
+	return { ...options, ...encoded, takesKey: true, idempotencyKey: checkedKey(idempotencyKey) }
 }
 
 export function callOf(options: CallOptions = {}, encoded: Call): Call {

@@ -223,7 +223,7 @@ function retryDelay(attempt: number, call: Call, error: unknown, timing: Timing)
 
 /** Whether the failure is temporary and the call idempotent. Not after `outcome_unknown`: a retry could do harm. */
 function isRetryable(call: Call, { status, code, retryAfterSeconds }: ApiError): boolean {
-	// Servers store idempotency keys for these methods, and for upserts.
+	// Servers store idempotency keys for these methods, and for upserts and deletions of many.
 	const isKeyed =
 		call.idempotencyKey !== undefined && (call.takesKey === true || /^(?:POST|PATCH)$/.test(call.method))
 	if (code === 'outcome_unknown' || !(isKeyed || /^(?:GET|QUERY)$/.test(call.method))) return false

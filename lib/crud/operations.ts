@@ -113,6 +113,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 				removeMany(view, queryOf(view, exchangeOf(view, 'removeMany'))),
 			),
 			...asRemove,
+			takesKey: true,
 		},
 		{
 			...action('upsert', ['PUT'], 0, (view) => upsertGiven(view, bodies)),

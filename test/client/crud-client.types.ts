@@ -118,7 +118,10 @@ types('client: types', (say) => {
 		same<Same<typeof changed, Pick<Article, 'id' | 'tag'>[]>>()
 		const upserted = await articles.upsert([{ title: 'x' }], ['title', 'tag'], { idempotencyKey: 'x' })
 		same<Same<typeof upserted, Article[]>>()
-		const ids = await articles.removeMany({ where: { status: 'draft' }, search: 'x' })
+		const ids = await articles.removeMany(
+			{ where: { status: 'draft' }, search: 'x' },
+			{ idempotencyKey: 'x' },
+		)
 		const first: string | number | bigint | undefined = ids[0]
 		void first
 		const wrong = [

@@ -72,6 +72,19 @@ describe('CrudClient: many at once', (test) => {
 			assert.is(await model.count(undefined), 1)
 		}))
 
+	test('removeMany deletes once for a key', () =>
+		served(async (notes, model) => {
+			await notes.createMany([
+				{ text: 'a', stars: 1 },
+				{ text: 'b', stars: 2 },
+			])
+			const where = { stars: 1 }
+			assert.equal(await notes.removeMany({ where }, { idempotencyKey: 'k' }), [1])
+			await notes.updateMany([{ id: 2, stars: 1 }])
+			assert.equal(await notes.removeMany({ where }, { idempotencyKey: 'k' }), [1])
+			assert.is(await model.count(undefined), 1)
+		}))
+
 	test('upsert creates and changes, once for a key', () =>
 		served(async (notes, model) => {
 			await notes.createMany([{ text: 'a', stars: 1 }])
@@ -89,6 +102,17 @@ describe('CrudClient: many at once', (test) => {
 			const error = await notes.upsert(both, 'stars').catch((one) => one)
 			assert.equal([error.status, error.message], [400, 'on must be text'])
 		}))
+
+	test('removeMany with a key is retried', async () => {
+		let calls = 0
+		const fetch = async () =>
+			calls++ === 0 ? new Response('', { status: 503 }) : Response.json({ success: true, data: [] })
+		const notes = new CrudClient<Note>('note', '/api', { fetch })
+		const query = { where: { stars: 1 } }
+		assert.is((await notes.removeMany(query).catch((one) => one)).status, 503)
+		calls = 0
+		assert.equal(await notes.removeMany(query, { idempotencyKey: 'k' }), [])
+	})
 
 	test('upsert with a key is retried', async () => {
 		let calls = 0

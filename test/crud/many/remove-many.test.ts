@@ -1,7 +1,7 @@
 /** `removeMany`: DELETE with a condition, on all stores. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudOptions, type Model } from '../../../lib/index.ts'
+import { CrudHandler, type CrudOptions, MemoryCache, type Model } from '../../../lib/index.ts'
 import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store, storesHere } from '../over/stores.ts'
@@ -50,6 +50,20 @@ for (const name of await storesHere()) {
 			assert.is(await del('?title=nothing'), '200 {"success":true,"data":[]}')
 			assert.is(await del('?owner=ada&search=b'), `200 {"success":true,"data":[${ids[1]}]}`)
 			assert.is(await count(), 0)
+		})
+
+		test('a repeated request with the same Idempotency-Key deletes nothing more', async () => {
+			class Once extends CrudHandler {
+				override idempotencyKeys = 'anyone' as const
+			}
+			const { said } = asking({ api: new Once(model, OPTIONS) }, { cache: new MemoryCache({ max: 100 }) })
+			const once = { headers: { 'idempotency-key': '"k1"' } }
+			const first = await said('DELETE /api?owner=bob', once)
+			assert.is(first, `200 {"success":true,"data":[${ids[2]}]}`)
+			await model.create({ title: 'd', owner: 'bob' }, ID)
+			assert.is(await said('DELETE /api?owner=bob', once), first)
+			assert.match(await said('DELETE /api?owner=ada', once), /^422/)
+			assert.is(await count(), 3)
 		})
 
 		test('a condition is required, and nothing that would limit a page', async () => {
