@@ -69,10 +69,20 @@ function isConstant(where: Condition, value: boolean): boolean {
 			return !value && isNever === true
 		}
 		case 'count':
-			return value && where.compare === 'gte' && where.value === 0
+			return isConstantCount(where, value)
 		default:
 			return false
 	}
+}
+
+/** Whether a count, which is never below 0, is always, or never, as it is compared. */
+function isConstantCount(
+	{ compare, value: bound }: Extract<Condition, { op: 'count' }>,
+	value: boolean,
+): boolean {
+	const isBelow = bound < 0
+	if (compare === 'gte' || compare === 'lt') return (compare === 'gte') === value && (isBelow || bound === 0)
+	return (compare === 'gt' || compare === 'ne') === value && isBelow
 }
 
 /** An id in the form of the record's field, or the text of a key of several. */

@@ -93,6 +93,8 @@ for (const name of await storesHere()) {
 				'?filter={"title":{"startsWith":""}}',
 				'?filter={"children":{"every":{}}}',
 				'?filter={"children":{"count":{"gte":0}}}',
+				'?filter={"not":{"children":{"count":{"lt":0}}}}',
+				'?filter={"or":[{"title":"a"},{"not":{"children":{"count":{"lt":0}}}}]}',
 				'?filter={"children":{"none":{"id":{"in":[]}}}}',
 			])
 				assert.match(await del(query), /^400 /, query)
