@@ -90,7 +90,7 @@ function keyOf(
 	const isLocal = term.field.type === 'timestamp' && timeZone !== 'UTC'
 	const spans = isLocal ? zones.spans(timeZone, ...rangeOf(rows, millisecondsOf)) : []
 	return {
-		compare: (a, b) => comparisonOf('text')(a as string, b as string), // the cells' own
+		compare: (a, b) => compareParts(a as string, b as string), // the cells' own
 		cell(values) {
 			const time = millisecondsOf(values)
 			if (time === undefined) return NULL
@@ -99,6 +99,11 @@ function keyOf(
 		},
 		identity: ({ value }) => String(value),
 	}
+}
+
+/** Texts of the same part differ in length if one is of a year after 9999, as a time zone can make of a time in 9999. */
+function compareParts(a: string, b: string): number {
+	return a.length - b.length || comparisonOf('text')(a, b)
 }
 
 function comparedBy({ compare }: Pick<Term, 'compare'>): Compare {
