@@ -121,6 +121,14 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
 	return /^(?:char|bit)$/.test(type.name) ? `"${type.name}"` : type.name
 }
 
+/** What is beyond the microseconds of a time. */
+const BEYOND_MICROSECONDS = /(?<=\.\d{6})\d+/
+
+/** Cuts off what PostgreSQL would round, to the next year even. */
+function cutTime(value: string, { type }: Column): string {
+	return type === 'timestamp' || type === 'time' ? value.replace(BEYOND_MICROSECONDS, '') : value
+}
+
 /**
  * Converts a value to text, which PostgreSQL parses exactly; booleans and bytes stay as they are.
  *
@@ -128,7 +136,7 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
  */
 export function bound(value: Value, column: Column): unknown {
 	if (value === null || typeof value === 'boolean') return value
-	if (typeof value === 'string') return wellFormed(value, column)
+	if (typeof value === 'string') return wellFormed(cutTime(value, column), column)
 	if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 	if (value instanceof RawJson) {
 		if (column.storage === NESTED) return nestedLiteral(value.text, column)
