@@ -290,6 +290,15 @@ function opening(): void {
 			const latin = openPool({}, { charset: 'latin1' })
 			await refuses(MysqlModel.open(latin, 'myad_article'), /^the sessions use the character set latin1/)
 			await latin.end()
+			for (const collation of ['utf8mb3_unicode_ci', 'latin1_swedish_ci']) {
+				const converting = openPool({ collation_connection: collation })
+				const message = new RegExp(`^the sessions use the character set ${collation.split('_')[0]}, which`)
+				await refuses(MysqlModel.open(converting, 'myad_article'), message)
+				await converting.end()
+			}
+			const binary = openPool({ collation_connection: 'utf8mb4_bin' })
+			assert.is((await MysqlModel.open(binary, 'myad_article')).name, 'myad_article')
+			await binary.end()
 			const changed = openPool({}, { flags: ['-FOUND_ROWS'] })
 			await refuses(MysqlModel.open(changed, 'myad_article'), /^the pool has the flag '-FOUND_ROWS'/)
 			await changed.end()

@@ -24,7 +24,7 @@ export interface Server {
 }
 
 const FACTS = `select version(), @@session.sql_mode, @@session.character_set_client,
-	@@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet,
+	@@session.character_set_connection, @@session.character_set_results, @@session.autocommit, database(), @@lower_case_table_names, @@session.max_allowed_packet,
 	@@session.max_sort_length`
 
 /**
@@ -44,12 +44,13 @@ const TIMEOUTS = `show session variables where variable_name in ('max_statement_
 export async function askServer(driver: Driver, timeout: Milliseconds): Promise<Server> {
 	const { rows } = await driver.query({ text: FACTS, values: [], writes: false })
 	const facts = (rows[0] ?? []).map(textOf)
-	const [version = '', mode = '', client = '', results = '', autocommit, schema, folds, packet, sorted] =
-		facts
-	const charset = [client, results].find((name) => name !== 'utf8mb4')
+	const [version = '', mode = '', client = '', connection = '', results = '', ...others] = facts
+	const [autocommit, schema, folds, packet, sorted] = others
+	// What a client sends is converted to the connection's, where other characters become '?'.
+	const charset = [client, connection, results].find((name) => name !== 'utf8mb4')
 	if (charset !== undefined) {
 		throw new TypeError(
-			`the sessions use the character set ${charset}, which can't hold every text: create the pool with { charset: 'utf8mb4' }`,
+			`the sessions use the character set ${charset}, which can't hold every text: create the pool with { charset: 'utf8mb4' }, and let no init_connect or statement set another`,
 		)
 	}
 	if (Number(autocommit) !== 1) {
