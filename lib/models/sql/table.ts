@@ -65,7 +65,7 @@ export interface Table {
 	readonly readOnlyReason?: string | undefined
 	/** Of a writable view: the table behind it, which the database's errors name. `constraints` are that table's. */
 	readonly base?: Base | undefined
-	/** Whether changes run user-defined triggers or rules; `undefined` if unknown. */
+	/** Whether changes run user-defined triggers or rules, or SQLite's `on conflict` clauses; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
 	/** Whether policies may skip records without an error. @default false */
 	readonly hasPolicies?: boolean

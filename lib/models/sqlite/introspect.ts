@@ -35,7 +35,7 @@ export function introspect(
 				unique: [primary, ...unique],
 				uniques: [primary, ...uniqueKeys(query, listing, infos, true)].filter(({ length }) => length > 0),
 				isView,
-				hasTriggers: triggersOf(query, listing).length > 0,
+				hasTriggers: triggersOf(query, listing).length > 0 || hasConflictClause(query, listing),
 			},
 			key,
 		)
@@ -90,6 +90,12 @@ function triggersOf(query: Query, { schema, name }: Listing): readonly string[] 
 	const all = [schema, 'temp'].map((one) => `select * from ${ansiQuoted(one)}.sqlite_schema`).join(' union ')
 	const text = `select sql from (${all}) where type = 'trigger' and lower(tbl_name) = lower(?)`
 	return query(text, name).map(([sql]) => String(sql))
+}
+
+/** Whether a constraint may skip a change, or keep what it did before it failed: `unique on conflict ignore` or `fail`. */
+function hasConflictClause(query: Query, { schema, name }: Listing): boolean {
+	const text = `select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'table' and name = ?`
+	return query(text, name).some(([sql]) => /\bconflict\b/i.test(String(sql)))
 }
 
 /** Whether the view has triggers for inserts, updates and deletes. */

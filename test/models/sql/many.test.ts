@@ -64,6 +64,9 @@ async function raceDeletions(model: Model): Promise<void> {
 	assert.is(await model.count({ op: 'eq', field: 'slug', value: 'gone' }), 0)
 }
 
+/** What a conflict is in SQLite, by the clause of the constraint; `replace` has none. */
+const CLAUSES = { abort: 'unique', rollback: 'unique', fail: 'unique', ignore: 'refused' }
+
 // Known before the first suite, because uvu begins when the module waits.
 const hasPostgres = (await driversHere()).includes('pg')
 const hasMariadb = await mariadbIsHere()
@@ -116,6 +119,19 @@ if (sqlite !== undefined) {
 			assert.equal([error.kind, error.index], ['unique', 1])
 			assert.is(await model.count(undefined), 12_000)
 		})
+
+		for (const [clause, kind] of Object.entries(CLAUSES))
+			test(`on conflict ${clause} in a constraint: several records are stored together, or not at all`, async () => {
+				const column = `name text unique on conflict ${clause}`
+				const { database, model } = await open(`create table t (id integer primary key, ${column})`)
+				database.exec("insert into t (name) values ('old')")
+				const values = ['a', 'b', 'old', 'd'].map((name) => ({ name }))
+				const error = await model.createMany(values, ID).catch((one) => one)
+				assert.equal([error.kind, error.index], [kind, 2])
+				assert.is(await model.count(undefined), 1)
+				await model.createMany([{ name: 'a' }, { name: 'b' }], ID)
+				assert.is(await model.count(undefined), 3)
+			})
 
 		test('races on a key', async () => {
 			const { model } = await open(
