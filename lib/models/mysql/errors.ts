@@ -163,8 +163,8 @@ const LOST: ReadonlySet<unknown> = new Set([
  */
 const ENDED: ReadonlySet<number> = new Set([1053, 1152, 1153, 1184, 1927, 2006, 2013, 4031])
 
-/** The server is read-only, or a Galera node without a majority. New connections may lead to a writable one. */
-const READ_ONLY: ReadonlySet<number> = new Set([1290, 1836, 1047])
+/** The server or session is read-only, or a Galera node has no majority. New connections may lead to a writable one. */
+const READ_ONLY: ReadonlySet<number> = new Set([1290, 1792, 1836, 1047])
 
 /** Message of mysql2, without a code, if the connection was closed before the statement was sent. */
 const CLOSED = "Can't add new command when connection is in closed state"

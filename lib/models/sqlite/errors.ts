@@ -20,6 +20,7 @@ const CODES: readonly (readonly [number, string, ModelErrorKind])[] = [
 	[5, 'SQLITE_BUSY', 'busy'],
 	[6, 'SQLITE_LOCKED', 'busy'],
 	[7, 'SQLITE_NOMEM', 'unavailable'],
+	[8, 'SQLITE_READONLY', 'unavailable'],
 	[10, 'SQLITE_IOERR', 'unavailable'],
 	[11, 'SQLITE_CORRUPT', 'unavailable'],
 	[13, 'SQLITE_FULL', 'unavailable'],

@@ -245,6 +245,21 @@ function outages(): void {
 			assert.is(await kindOf(model.count(undefined)), 'ok')
 		})
 
+		test('a session that is read-only refuses a write as unavailable, and reads', async () => {
+			const [, pool] = await open()
+			const readers = mysql.createPool({ ...server.options, connectionLimit: 2 })
+			pools.push(readers)
+			readers.pool.on('connection', (connection) => connection.query('set session tx_read_only = 1'))
+			const limited = await MysqlModel.open(readers, 'article')
+			for (let at = 0; at < 3; at++) {
+				assert.is(await kindOf(limited.create({ title: 'x' }, ID)), 'unavailable')
+				assert.is(await kindOf(limited.transaction((one) => one.create({ title: 'x' }, ID))), 'unavailable')
+				assert.is(await kindOf(limited.count(undefined)), 'ok')
+			}
+			const model = await MysqlModel.open(pool, 'article')
+			assert.is(await kindOf(model.create({ title: 'x' }, ID)), 'ok')
+		})
+
 		test('a server that became read-only refuses a write as unavailable', async () => {
 			const [model, pool] = await open()
 			await pool.query('create user reader')

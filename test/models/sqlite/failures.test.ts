@@ -167,7 +167,7 @@ for (const driver of sqliteDrivers) {
 		})
 
 		on(
-			'a database that became read-only fails check() for writes, and passes it for reads',
+			'a database that became read-only is unavailable for writes and their check(), and passes it for reads',
 			async (database) => {
 				const article = await SqliteModel.open(database, 'article')
 				database.exec('pragma query_only = 1')
@@ -175,6 +175,12 @@ for (const driver of sqliteDrivers) {
 				const error = await article.check(true).catch((error: unknown) => error)
 				assert.ok(error instanceof ModelError && error.kind === 'unavailable')
 				assert.match(String(error instanceof Error && error.cause), /readonly|read-only/)
+				assert.equal(await failure(article.create({ title: 't' }, ID)), ['unavailable', []])
+				assert.equal(await failure(article.update('1', { title: 't' }, ID, NO_GUARD)), ['unavailable', []])
+				assert.equal(await failure(article.createMany([{ title: 't' }, { title: 'u' }], ID)), [
+					'unavailable',
+					[],
+				])
 				database.exec('pragma query_only = 0')
 				assert.is(await failure(article.check(true)), 'done')
 			},
