@@ -20,6 +20,12 @@ function fail(error: unknown): void {
 	process.exitCode = 1
 }
 
+// Whoever reads may leave early, as in `verbena … | head`: what is printed then is for nobody, and serving goes on.
+for (const stream of [process.stdout, process.stderr])
+	stream.on('error', (error: NodeJS.ErrnoException) => {
+		if (error.code !== 'EPIPE') throw error
+	})
+
 try {
 	const command = parseCommand(process.argv.slice(2), process.env)
 	if (command === 'help') console.log(USAGE)

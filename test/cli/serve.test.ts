@@ -1,4 +1,5 @@
 /** `verbena` as people run it: databases of each kind, by the drivers in their folder, and what it says where it can't. */
+import { once } from 'node:events'
 import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
@@ -349,6 +350,37 @@ describe('the command verbena', (test) => {
 			running.child.kill('SIGINT')
 			assert.is(await running.ended, 0)
 			assert.match(running.output(), /\nClosed\n$/)
+		} finally {
+			running.child.kill('SIGKILL')
+		}
+	})
+
+	test('serves on when nobody reads what it prints any more, and ends as it would', async () => {
+		const file = join(folderWith(), 'piped.json')
+		const write = (name: string) => writeFileSync(file, JSON.stringify({ [name]: [{ id: 1 }] }))
+		write('posts')
+		const running = start({ args: await command(file, '--port', '0', '--watch') })
+		try {
+			await untilPrinted(running, 'Stop: ')
+			const [url = ''] = /http:\/\/127\.0\.0\.1:\d+(?=\/posts\?)/.exec(running.output()) ?? []
+			const { stdout } = running.child
+			assert.ok(stdout)
+			const closed = once(stdout, 'close')
+			stdout.destroy()
+			await closed
+			// Is printed, and so is the end.
+			for (const name of ['notes', 'pages']) {
+				write(name)
+				const told = () =>
+					fetch(`${url}/${name}`).then(
+						(response) => response.text(),
+						() => '',
+					)
+				await until(async () => (await told()).includes('"success":true'), 'the change is served')
+			}
+			running.child.kill('SIGINT')
+			assert.is(await running.ended, 0)
+			assert.not.match(running.output(), 'EPIPE')
 		} finally {
 			running.child.kill('SIGKILL')
 		}
