@@ -4,7 +4,7 @@
  * `databaseError` is for methods with SQL by hand.
  */
 import { RestError } from '../base/error.ts'
-import { type Condition, DEFAULT, type Field, type FieldType, type Model } from '../models/model.ts'
+import { type Condition, DEFAULT, type FieldType, type Model } from '../models/model.ts'
 import { MAX_PAGE_BYTES, MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -101,7 +101,7 @@ export function restErrorOf(
 			// An invalid value is 422 in a body, and 400 in a query.
 			if (operation !== 'list' && operation !== 'read' && operation !== 'totals')
 				return unstorable(error, plan, operation, written, message)
-			return fields.length > 0 || isDoubtful(plan, operation, asked)
+			return fields.length > 0 || hasValues(plan, operation, asked)
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: new Error(`${plan.owner}: a record can't be read: does a view compute one of its values?`, {
 						cause: error,
@@ -109,50 +109,25 @@ export function restErrorOf(
 	}
 }
 
-/** Whether a value that the client has sent may be the one which the database refuses. Else it is one of a record. */
-function isDoubtful(
-	{ fields, keys }: ErrorPlan,
+/** Whether the client has sent a value that the database may have refused. Else it is one of a record. */
+function hasValues(
+	{ keys }: ErrorPlan,
 	operation: CrudOperation,
 	{ where, after, include = [], having, by = [] }: AskedQuery,
 ): boolean {
 	if (operation === 'read' && keys.some(({ field }) => !CHECKED.has(field.type))) return true
 	// A cursor may be forged. A zone that Node knows may be unknown to the database.
-	if (after !== undefined || having !== undefined || by.some(({ part }) => part !== undefined)) return true
-	const own = [...fields.values()].map(({ field }) => field)
-	return comparesDoubtful(where, own) || includesDoubtful(include)
+	const isRead =
+		[where, after, having].every((one) => one === undefined) && by.every(({ part }) => part === undefined)
+	return !isRead || includesValues(include)
 }
 
-function includesDoubtful(include: readonly Include[]): boolean {
-	return include.some(
-		({ where, relation, include: inner }) =>
-			comparesDoubtful(where, relation.to.model.fields) || includesDoubtful(inner),
-	)
+function includesValues(include: readonly Include[]): boolean {
+	return include.some(({ where, include: inner }) => where !== undefined || includesValues(inner))
 }
 
-/** Types whose values are checked as strictly as by any database before it gets them. */
+/** Types of keys that are checked as strictly as by any database before it gets them. */
 const CHECKED: ReadonlySet<FieldType> = new Set(['boolean', 'integer', 'bigint', 'uuid', 'date'])
-
-function comparesDoubtful(where: Condition | undefined, fields: readonly Field[]): boolean {
-	if (where === undefined) return false
-	switch (where.op) {
-		case 'null':
-			return false
-		case 'and':
-		case 'or':
-			return where.terms.some((term) => comparesDoubtful(term, fields))
-		case 'not':
-			return comparesDoubtful(where.term, fields)
-		case 'some':
-		case 'count': {
-			const fails = where.op === 'some' ? where.fails : undefined
-			return [where.where, fails].some((one) => comparesDoubtful(one, where.link.model.fields))
-		}
-		default: {
-			const type = fields.find(({ name }) => name === where.field)?.type
-			return type === undefined || !CHECKED.has(type)
-		}
-	}
-}
 
 function tooLarge(cause: ModelError, { maxPageBytes }: ErrorPlan): RestError {
 	const details = [{ field: 'limit', code: 'max', message: 'is too high for records of this size' }]

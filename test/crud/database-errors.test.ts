@@ -199,8 +199,6 @@ describe('crud/database-errors', (test) => {
 		...(['/article', '/article?limit=0', '/article?sort=title&fields=title', '/article/1'] as const).map(
 			(request): [string, 500] => [request, 500],
 		),
-		['/article?id=1', 500],
-		['/article?id[in]=1,2&body[null]=true', 500],
 		['/article?title=x', 400],
 		['/article?id=1&rating[gt]=1', 400],
 		['/article?filter={"or":[{"id":1},{"published":{"lt":"2026-01-01T00:00:00Z"}}]}', 400],
@@ -404,7 +402,7 @@ if (drivers.includes('pg'))
 				})
 				const asked = asking({ view, table })
 				const told = async (path: string, headers = {}) => (await asked.ask(path, { headers })).status
-				for (const path of ['/view', '/view/1', '/view?id=1', '/view/totals?sum=number'])
+				for (const path of ['/view', '/view/1', '/view/totals?sum=number'])
 					assert.is(await told(path), 500, path)
 				assert.is(await told('/view', { accept: 'text/csv' }), 500)
 				assert.is(await told('/table?include=computed'), 500)
