@@ -214,7 +214,7 @@ export interface Listed {
 	readonly json: string
 	/**
 	 * The sort values of the last record, one for each term of the order, as a JSON array: with full precision (bigint and
-	 * decimal as strings, timestamps with all digits). `undefined` if no record follows.
+	 * decimal as strings, timestamps with all digits), or of a text the beginning that is sorted by. `undefined` at the end.
 	 */
 	readonly next: string | undefined
 	/** `undefined` unless the query asks for it. If more than `maxTotal` match, any number above it. */
