@@ -24,6 +24,7 @@ export { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
 export {
 	type BigintForm,
+	type BrokenView,
 	type DatabaseOptions,
 	type OpenAllOptions,
 	type OpeningOptions,

@@ -9,6 +9,7 @@ import { Turn } from './turn.ts'
 
 /** The connection of a transaction. */
 export interface Session {
+	/** Runs a statement on its connection. */
 	run(statement: Statement): Promise<Rows>
 	/** Sends `begin`, `savepoint …` and the like. */
 	control(text: string): unknown
