@@ -57,12 +57,16 @@ function areMachinesHere(): boolean {
 	}
 }
 
+let groups = 0
+
 /** Makes so many machines, which reach each other and this process. */
 export async function machines(count: number): Promise<Machines> {
 	await removeLeftovers()
 	const network = await freeNetwork()
-	const bridge = `vb${process.pid}`
-	const names = Array.from({ length: count }, (_, at) => `${PREFIX}${process.pid}-${at}`)
+	// The kernel takes its time to remove what an earlier call has made.
+	const group = `g${++groups}`
+	const bridge = `vb${process.pid}${group}`
+	const names = Array.from({ length: count }, (_, at) => `${PREFIX}${process.pid}-${group}-${at}`)
 	const remove = () => {
 		process.off('exit', remove)
 		names.forEach(destroy)
@@ -158,9 +162,9 @@ async function freeNetwork(): Promise<string> {
 async function removeLeftovers(): Promise<void> {
 	if (!existsSync(FOLDER)) return
 	for (const name of readdirSync(FOLDER)) {
-		const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? []
+		const [, pid, group] = new RegExp(`^${PREFIX}(\\d+)-(\\w+)`).exec(name) ?? []
 		if (pid === undefined || existsSync(`/proc/${pid}`)) continue
 		destroy(name)
-		silently('ip', 'link', 'delete', `vb${pid}`)
+		silently('ip', 'link', 'delete', `vb${pid}${group}`)
 	}
 }

@@ -58,7 +58,7 @@ async function describeOnce(
 	const key = JSON.stringify([schema ?? server.schema ?? null, name])
 	const known = read.get(key)
 	if (known !== undefined) return { ...known, schema }
-	const [found] = isView === undefined ? await listTables(driver, server, schema, name) : []
+	const found = isView === undefined ? (await listTables(driver, server, schema, name)).at(0) : undefined
 	const place = { isView: false, rigidEngine: undefined, ...listing, ...found, schema }
 	const described = await describeAny(driver, server, place, bigint, read)
 	read.set(key, described)
