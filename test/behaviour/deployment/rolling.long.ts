@@ -9,6 +9,7 @@ import { bundled } from '../../helpers/bundled.ts'
 import { describe } from '../../helpers/describe.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
 import { freePorts, ROOT, type Running, start, untilPrinted } from '../../helpers/program.ts'
+import { inTimesOf } from '../../helpers/stalls.ts'
 import { trials } from '../../helpers/trials.ts'
 import { HAPROXY, haproxy, hasProxies, type InFront, NGINX, nginx, recipe } from './proxies.ts'
 
@@ -159,6 +160,9 @@ if (!hasProxies) console.error(`${NGINX} or ${HAPROXY} is missing: apt-get insta
 if ((await driversHere()).includes('pg'))
 	describe('deployment: rolling restarts', (test) => {
 		const tried = hasProxies || process.env.CI === 'true' ? test : test.skip
+		// Where the machine stalls, nginx opens a connection while a process stops listening: see docs/deployment.md.
 		for (const [name, kind] of Object.entries(KINDS))
-			tried(`four processes behind ${name} are restarted, and no request is lost`, () => restarted(kind))
+			tried(`four processes behind ${name} are restarted, and no request is lost`, () =>
+				inTimesOf(2_000, () => restarted(kind)),
+			)
 	})
