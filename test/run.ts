@@ -33,11 +33,8 @@ const SOAK = LONG.splice(-1)
 const STAGES = process.argv[2] === 'long' ? [LONG, SOAK] : [QUICK]
 const COUNTS = ['Total', 'Passed', 'Skipped'] as const
 
-/**
- * The objects of tests die young: with room for them (mebibytes), collecting garbage takes a sixth less of a run. Six processes keep
- * the cores busy, so that threads of the collector's own only take turns with them: without these, a process takes 6 to 13 % less.
- */
-const GARBAGE = ['--min-semi-space-size=16', '--max-semi-space-size=64', '--single-threaded-gc']
+/** The objects of tests die young: with room for them, collecting garbage takes a sixth less of a run. Mebibytes. */
+const YOUNG = ['--min-semi-space-size=16', '--max-semi-space-size=64']
 /**
  * With memory protection keys, which servers' processors have, V8 of Node 24 ends the process now and then when a WebAssembly module
  * such as PGlite's is freed: "Check failed: jit_page.has_value()", https://github.com/nodejs/node/issues/64500.
@@ -65,7 +62,7 @@ async function suites(pattern: string): Promise<number[] | undefined> {
 	const reporting = reports()
 	const loaded = ['--import', 'tsx', '--import', './test/helpers/ending.ts']
 	const args = [
-		...GARBAGE,
+		...YOUNG,
 		...UNPROTECTED,
 		...reporting.args,
 		...loaded,
