@@ -2,6 +2,7 @@
  * What a handler declares about its methods (access, rate limits, custom routes, specs, streaming, docs), and the
  * `Action` that `handler/mount/` compiles from it: one method that a request can lead to.
  */
+import type { Method } from '../base/http.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
 import type { CompiledLimit, RateLimit } from '../limits/rate-limit.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
@@ -50,6 +51,8 @@ export interface Action {
 	readonly docs: MethodDocs | undefined
 	/** Compiled specs that the method has passed to `getParams`. */
 	readonly memo: SpecMemo
+	/** For `pipeline/answer.ts`: the steps that its requests need, by HTTP method; the first request of each finds them. */
+	readonly steps: { [M in Method]?: readonly unknown[] }
 }
 
 /**

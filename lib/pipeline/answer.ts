@@ -1,11 +1,18 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs `STEPS`. The last of them runs `METHOD_STEPS`, whose last, `seal` in `reply/`, makes the
- * reply. After a step that returns a plain value, the next one runs synchronously; only promises are awaited. The numbers
- * are those of docs/request-path.md.
+ * method in `routing/`, then runs those of `STEPS` that the action needs. The last of them runs `METHOD_STEPS`, whose last,
+ * `seal` in `reply/`, makes the reply. After a step that returns a plain value, the next one runs synchronously; only
+ * promises are awaited. The numbers are those of docs/request-path.md.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
-import { allowHeader, isMethod, METHOD_OVERRIDE, type Method, ROUTE_METHODS } from '../base/http.ts'
+import {
+	allowHeader,
+	isMethod,
+	METHOD_OVERRIDE,
+	type Method,
+	ROUTE_METHODS,
+	takesBody,
+} from '../base/http.ts'
 import { isThenable } from '../base/thenable.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { sealError } from '../reply/error-reply.ts'
@@ -22,9 +29,9 @@ import {
 	overrideMethod,
 } from '../routing/routing.ts'
 import { answerPreflight, isPreflight } from './cors-preflight.ts'
-import { checkCredentials } from './credentials.ts'
+import { checkCredentials, needsCredentials } from './credentials.ts'
 import { awaitChecks, runAfter, runBefore } from './hooks.ts'
-import { answerOnce, readIdempotencyKey } from './idempotency.ts'
+import { answerOnce, readIdempotencyKey, takesKey } from './idempotency.ts'
 import { answerError } from './on-error.ts'
 import { readBody } from './read-body.ts'
 
@@ -49,7 +56,8 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 		const action = findAction(exchange, mount, exchange.method, segments, mounted.depth) // 4, 5 routing/
 		if (action === undefined) return answerNoAction(exchange, mounts, mounted, segments) // 6
 		exchange.action = action
-		return runSteps(exchange as Routed, STEPS, 0, undefined) // mount and action have just been set
+		const routed = exchange as Routed // mount and action have just been set
+		return runSteps(routed, stepsOf(routed), 0, undefined)
 	} catch (error) {
 		return answerError(exchange, error)
 	}
@@ -61,13 +69,21 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
  */
 type Step = (exchange: Routed, value: unknown) => unknown
 
-const STEPS: readonly Step[] = [
-	checkCredentials, //   7 credentials.ts, enforce-limits.ts
-	runBefore, //            hooks.ts
-	readIdempotencyKey, //   idempotency.ts
-	readBody, //           8 read-body.ts
-	runMethod,
+/** Each step, and which requests need it: decided by what is known at mount. */
+const STEPS: readonly (readonly [Step, (exchange: Routed) => boolean])[] = [
+	[checkCredentials, needsCredentials], //               7 credentials.ts, enforce-limits.ts
+	[runBefore, ({ mount }) => mount.hooks !== undefined], // hooks.ts
+	[readIdempotencyKey, takesKey], //                       idempotency.ts
+	[readBody, ({ method }) => takesBody(method)], //      8 read-body.ts
+	[runMethod, () => true],
 ]
+
+/** The steps of a request, the same for all of its method and action: found for the first. */
+function stepsOf(exchange: Routed): readonly Step[] {
+	const { action, method } = exchange
+	action.steps[method] ??= STEPS.flatMap(([step, isNeeded]) => (isNeeded(exchange) ? [step] : []))
+	return action.steps[method] as readonly Step[]
+}
 
 /** The method and what follows: run once per Idempotency-Key. */
 const METHOD_STEPS: readonly Step[] = [

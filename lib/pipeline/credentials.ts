@@ -4,6 +4,11 @@ import { RestError } from '../base/error.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { authenticateAsGuess, countRequest } from './enforce-limits.ts'
 
+/** Whether anything decides who may call. Access rules that need a user are refused at mount when there is no authenticator. */
+export function needsCredentials({ mount, action }: Routed): boolean {
+	return mount.authenticator !== undefined || action.limit !== undefined || action.authorize !== undefined
+}
+
 /**
  * Asks the mount's authenticator, if there is one, counts the request against the action's rate limit, and checks the
  * access rule. Invalid credentials are refused even where none are required.
@@ -16,7 +21,6 @@ export function checkCredentials(exchange: Routed): Promise<void> | undefined {
 	if (authenticator === undefined && limit === undefined) return authorize?.(exchange)
 	exchange.watch?.step('auth')
 	if (authenticator !== undefined) return check(exchange, authenticator)
-	// Access rules that need a user are refused at mount when there is no authenticator.
 	const counted = limit && countRequest(exchange, limit)
 	return authorize === undefined ? counted : Promise.resolve(counted).then(() => authorize(exchange))
 }

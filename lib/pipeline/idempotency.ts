@@ -36,17 +36,23 @@ const TOO_MANY =
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Sets `exchange.idempotencyKey` for POST and PATCH: the other methods are idempotent anyway (RFC 9110 §9.2.2), but for
- * actions that say otherwise. An answer given by `before` is not stored.
+ * Whether a key has a meaning: for POST and PATCH, as the other methods are idempotent anyway (RFC 9110 §9.2.2), but for
+ * actions that say otherwise.
+ */
+export function takesKey({ method, mount, action }: Routed): boolean {
+	if (mount.idempotencyKeys === 'off') return false
+	return method === 'POST' || method === 'PATCH' || action.takesKey === true
+}
+
+/**
+ * Sets `exchange.idempotencyKey` where the request has one. An answer given by `before` is not stored.
  *
  * @throws RestError `bad_request` for a malformed key, for an anonymous caller unless the handler's `idempotencyKeys`
  *   is `'anyone'`, and for a method that streams its body
  */
 export function readIdempotencyKey(exchange: Routed, early: unknown): unknown {
-	const { headers, method, incoming, user, mount, action } = exchange
-	if (headers[HEADER] === undefined || mount.idempotencyKeys === 'off') return early
-	if (early !== undefined) return early
-	if (method !== 'POST' && method !== 'PATCH' && action.takesKey !== true) return early
+	const { headers, incoming, user, mount, action } = exchange
+	if (early !== undefined || headers[HEADER] === undefined) return early
 	const key = parseKey(fieldLines(incoming, HEADER))
 	if (user === null && mount.idempotencyKeys !== 'anyone') {
 		throw new RestError(

@@ -1,7 +1,6 @@
 /** Step 8: collects a request's body as bytes, up to its limit; `request/body/` decodes it. For `answer.ts`. */
 import { IncomingMessage } from 'node:http'
 import { RestError } from '../base/error.ts'
-import { takesBody } from '../base/http.ts'
 import type { Bytes } from '../base/time.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { cutOffError } from '../request/body.ts'
@@ -10,14 +9,14 @@ import { hasBody, type Incoming } from '../request/incoming.ts'
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Reads the body into `exchange.body.bytes`, for methods that take one, and compares it with its digest if one is
- * required. Skipped when `before` has answered, or the request has timed out.
+ * Reads the body into `exchange.body.bytes`, and compares it with its digest if one is required. Skipped when `before` has
+ * answered, or the request has timed out.
  *
  * @throws RestError `content_too_large`, at once if Content-Length exceeds the limit, else when the limit is reached;
  *   `bad_request` when the client disconnects before the end, `unauthorized` when the digest doesn't match
  */
 export function readBody(exchange: Routed, early: unknown): unknown {
-	if (early !== undefined || exchange.isReplied || !takesBody(exchange.method)) return early
+	if (early !== undefined || exchange.isReplied) return early
 	const collecting = collectBytes(exchange)
 	if (collecting === undefined) return exchange.body.compareDigest()
 	exchange.watch?.step('body')

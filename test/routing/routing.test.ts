@@ -87,6 +87,7 @@ function action(name: string, maxParams: number): Action {
 		streaming: undefined,
 		spec: undefined,
 		memo: new SpecMemo(),
+		steps: {},
 	}
 }
 

@@ -228,6 +228,7 @@ function actionFactory(
 				docs: declared.docs(name),
 				streaming: declared.streaming(name) ?? ownActions.get(name)?.streaming,
 				memo: new SpecMemo(),
+				steps: {},
 			}
 			actions.set(name, action)
 		}

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { RestHandler } from '../../../lib/index.ts'
 import { asking, ok } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Echo, NOT_ALLOWED, NOT_FOUND } from './echo.ts'
@@ -12,6 +13,20 @@ describe('answer: methods', (test) => {
 		assert.equal({ ...head.headers }, { ...get.headers })
 		assert.is(head.headers['content-length'], String(get.body.length))
 		assert.is((await ask('HEAD /blog/api/search')).status, 405)
+	})
+
+	test('a body is read for all methods but GET and HEAD, also where one method of the class serves all', async () => {
+		class Any extends RestHandler {
+			override customRoutes = { 'GET|POST|PUT|PATCH|DELETE|QUERY any': 'any' }
+			any() {
+				this.header('X-Read', this.request.rawBody.toString())
+			}
+		}
+		const { ask } = asking({ any: new Any() })
+		for (const method of ['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'GET', 'DELETE', 'QUERY', 'HEAD']) {
+			const { status, headers } = await ask(`${method} /any/any`, { body: 'abc' })
+			assert.equal([method, status, headers['x-read']], [method, 200, /GET|HEAD/.test(method) ? '' : 'abc'])
+		}
 	})
 
 	for (const [request, allow] of [
