@@ -1,6 +1,7 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
 import type { Value } from '../model.ts'
 import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
+import type { UpdateOfAll } from '../sql/many-dialect.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
@@ -9,7 +10,16 @@ import { Lists, readList } from './list.ts'
 
 import { totalsOf } from './totals.ts'
 
-import { arrayCast, arrayLiteral, arrayOfRows, arrayOfValues, bound, cast, LOOSE } from './types.ts'
+import {
+	arrayCast,
+	arrayLiteral,
+	arrayOfRows,
+	arrayOfValues,
+	bound,
+	cast,
+	LOOSE,
+	takesRows,
+} from './types.ts'
 
 /**
  * @param throughText whether the driver converts some types itself: see `cast`
@@ -29,6 +39,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		insertNothing: ' default values',
 		// postgres.js takes fewer than 65,534 values.
 		rows: { maxValues: 65_533, hasDefaults: true, write: writeRows },
+		updateAll,
 		// 0 in a new row. A row that `on conflict` updates was locked by the same transaction before.
 		...(upserts ? { isInserted: `(${ALIAS}.xmax = 0)::int::text` } : {}),
 		quote: ansiQuoted,
@@ -144,6 +155,24 @@ function writeRows(
 	// In a `from` clause, the rows would be stored before the first one is inserted.
 	sql.add(` select ${[...casts.map((array) => `unnest(${array})`), ...also].join(', ')}`)
 	return true
+}
+
+/**
+ * Locks the records in their order before it changes any. The planner may join them in another one, and two of these would
+ * wait for each other in a circle. The lock is the one that an update takes.
+ */
+function updateAll(update: UpdateOfAll): string | undefined {
+	const { table, set, where, columns, keys, keyAt, returning } = update
+	if (!columns.every(takesRows)) return undefined
+	const rows = (from: number, some: readonly Column[]): string => {
+		const arrays = some.map((column, at) => arrayCast(from + at, column))
+		const names = some.map((_, at) => `c${from + at}`)
+		return `unnest(${arrays.join(', ')}) with ordinality v(${names.join(', ')}, n)`
+	}
+	const isKey = keys.map((key, at) => `${columnName(QUOTING, key, ALIAS)} = v.c${keyAt + at}`).join(' and ')
+	const locked = `select from ${rows(keyAt, keys)} join ${table} on ${isKey} order by v.n for no key update of ${ALIAS}`
+	const all = `update ${table}${set} from ${rows(1, columns)} where ${where}`
+	return `${all} and (select count(*) from (${locked}) l) >= 0${returning}, v.n`
 }
 
 function writeExactly(sql: Sql, column: Column, alias: string, text: string): void {

@@ -235,17 +235,26 @@ export function arrayOfValues(values: readonly Value[], column: Column): string 
 	return `{${values.map((value) => elementText(bound(value, column))).join(',')}}`
 }
 
-/** The values of a column in several rows, as `arrayOfValues`; `undefined` for arrays, which would be flattened. */
+/** Whether the values of several rows can be sent as an array: arrays would be flattened. */
+export function takesRows({ type, sqlType, storage }: Column): boolean {
+	if (storage === NESTED || sqlType.endsWith('[]')) return false
+	return type !== 'other' || !(sqlType === 'box' || sqlType.includes('.'))
+}
+
+/** The values of a column in several rows, as `arrayOfValues`; `undefined` unless it `takesRows`. */
 export function arrayOfRows(values: readonly Value[], column: Column): string | undefined {
-	const { type, sqlType } = column
-	if (column.storage === NESTED || sqlType.endsWith('[]')) return undefined
-	if (type === 'other' && (sqlType === 'box' || sqlType.includes('.'))) return undefined
+	if (!takesRows(column)) return undefined
 	let text = ''
 	for (const value of values) {
 		const element = Number.isSafeInteger(value) && value !== 0 ? value : elementText(bound(value, column))
 		text += text === '' ? `{${element}` : `,${element}`
 	}
 	return `${text}}`
+}
+
+/** Values that are `bound`, as an array literal. */
+export function arrayOfBound(values: readonly unknown[]): string {
+	return `{${values.map(elementText).join(',')}}`
 }
 
 function elementText(value: unknown): string {

@@ -8,6 +8,7 @@ import type { Bytes } from '../../base/time.ts'
 import type { Listed, Value } from '../model.ts'
 import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
+import type { InsertedRows, UpdateOfAll } from './many-dialect.ts'
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
 import type { TotalsDialect } from './totals-dialect.ts'
@@ -151,24 +152,6 @@ export function listedOf(
 	return { json, next, total: parts.total ? Number(total) : undefined }
 }
 
-/** See `Dialect.rows`. */
-export interface InsertedRows {
-	/** Maximum number of placeholders in a statement. */
-	readonly maxValues: number
-	/** Whether a row may have `default` instead of a value. */
-	readonly hasDefaults: boolean
-	/**
-	 * Whether `returning` may have the rows in any order, so that only tables are used whose key is a number that the
-	 * database counts up. @default they are in the order in which they were given
-	 */
-	readonly isUnordered?: boolean
-	/**
-	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't. `lists` has the
-	 * values of all rows for each column; `also` has SQL that follows them in each row.
-	 */
-	write?(sql: Sql, columns: readonly Column[], lists: readonly Value[][], also: readonly string[]): boolean
-}
-
 /** What differs between databases, mostly as small functions that write SQL. */
 export interface Dialect {
 	/** Cache of statement texts: `lruOf(database)`. */
@@ -272,7 +255,9 @@ export interface Dialect {
 	/** The rest of an insert without values: ` default values`. */
 	readonly insertNothing: string
 	/** How several records are inserted by one statement. @default one after the other */
-	readonly rows?: InsertedRows
+	readonly rows?: InsertedRows<Sql>
+	/** The text of `Statement.ofAll`. @default updates that wait together are statements of their own */
+	updateAll?(update: UpdateOfAll): string | undefined
 	/**
 	 * Makes `insert … on conflict (…) do update` possible: SQL in `returning` that is the text `1` for an inserted row, and
 	 * another one for an updated row. @default an upsert is several statements

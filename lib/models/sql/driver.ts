@@ -17,6 +17,12 @@ export interface Statement {
 	/** Of a statement that joins others: the id of the record that it locks. They are run in the order of these texts. */
 	readonly locks?: string
 	/**
+	 * Of a statement that locks a record: the text of one statement in place of several for different records, if there is
+	 * one. It takes an array of each value, locks the records in the order of the arrays, and the last column of its rows is the
+	 * number, from 1, of the statement that each is for.
+	 */
+	readonly ofAll?: (() => string | undefined) | undefined
+	/**
 	 * Maximum size of the result, for statements that may return many large rows. The query fails with ModelError
 	 * `too_large` as soon as the rows before the latest one exceed it.
 	 */

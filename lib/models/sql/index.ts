@@ -10,7 +10,6 @@ export {
 	type EmbeddedParts,
 	type EmbeddedTotal,
 	type Embedding,
-	type InsertedRows,
 	type ListParts,
 	type Member,
 	type OrderColumn,
@@ -22,6 +21,7 @@ export {
 } from './dialect.ts'
 export { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
+export type { InsertedRows, UpdateOfAll } from './many-dialect.ts'
 export {
 	type BigintForm,
 	type BrokenView,

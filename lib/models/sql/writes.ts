@@ -96,7 +96,8 @@ export function updateStatement(
 	const version = guardVersion(plan, guard)
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
 	if (version !== undefined) cacheKey.push(VERSIONED)
-	const joining = { writes: true, joins: subject.table.hasTriggers === false, locks: id }
+	const ofAll = ofAllUpdates(subject, id, assignments, plan, guard, cacheKey)
+	const joining = { writes: true, joins: subject.table.hasTriggers === false, locks: id, ofAll }
 	const known = plan.updates.get(cacheKey)
 	if (known !== undefined)
 		return { text: known, values: updateValues(subject, id, assignments, plan, version), ...joining }
@@ -114,6 +115,53 @@ export interface Assignment {
 
 /** Part of the cache key of an update that is guarded by a version. */
 const VERSIONED = Symbol('versioned')
+
+/** Part of the cache key of the text for several updates. */
+const OF_ALL = Symbol('of all')
+
+/** See `Statement.ofAll`. Not for views: their rows can't always be locked. */
+function ofAllUpdates(
+	{ table, columns, keys, dialect }: Subject,
+	id: string,
+	assignments: readonly Assignment[],
+	plan: Plan,
+	guard: Guard,
+	ofOne: readonly KeyPart[],
+): Statement['ofAll'] {
+	if (dialect.updateAll === undefined || table.isView) return undefined
+	return () => {
+		const cacheKey = [...ofOne, OF_ALL]
+		const known = plan.updates.get(cacheKey)
+		if (known !== undefined) return known
+		const set = new RowSql(dialect)
+		writeAssignments(set, assignments, plan)
+		const where = new RowSql(dialect, set.columns.length)
+		writeGuarded(where, { table, columns, keys, dialect }, id, plan, guard, dialect.returningAlias)
+		const text = dialect.updateAll?.({
+			...{ table: changedTable(dialect, table), set: set.text, where: where.text },
+			...{ columns: [...set.columns, ...where.columns], keys, keyAt: set.columns.length + 1 },
+			returning: plan.returning,
+		})
+		if (text !== undefined) plan.updates.keep(cacheKey, text)
+		return text
+	}
+}
+
+/** Writes `v.c1` for the first value: see `UpdateOfAll`. */
+class RowSql extends Sql {
+	readonly columns: Column[] = []
+	readonly #before: number
+
+	/** @param before how many values there are before its own */
+	constructor(dialect: Dialect, before = 0) {
+		super(dialect)
+		this.#before = before
+	}
+
+	override value(_value: Value, column: Column): this {
+		return this.add(`v.c${this.#before + this.columns.push(column)}`)
+	}
+}
 
 /** The values in the order of the placeholders that `writeUpdate` writes if the guard has no condition. */
 function updateValues(

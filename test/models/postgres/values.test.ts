@@ -284,6 +284,25 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 			await model.delete('1', selection, { where: undefined, version: undefined })
 		})
 
+		test('are stored exactly as given by updates that wait together', async () => {
+			const { database } = await opened()
+			const model = await PostgresModel.open(database, 'pgad_values')
+			const ids = ['1', '2', '3', '4']
+			const [none, any] = [
+				{ fields: [], names: [], version: undefined },
+				{ where: undefined, version: undefined },
+			]
+			for (const id of ids) await model.create({ id }, none)
+			for (const [at, [type, value, json]] of KEPT.entries()) {
+				const name = `c${at}`
+				const selection: Selection = { fields: [name], names: [name], version: undefined }
+				const all = await Promise.all(ids.map((id) => model.update(id, { [name]: value }, selection, any)))
+				for (const found of all)
+					assert.equal(typeof found === 'string' ? found : JSON.parse(found.json), { [name]: json }, type)
+			}
+			for (const id of ids) await model.delete(id, none, any)
+		})
+
 		test('of bytes are exact at every length', async () => {
 			const { database, exec } = await opened()
 			await exec('create table pgad_bytes (id int primary key, data bytea)')

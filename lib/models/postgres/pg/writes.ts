@@ -7,8 +7,9 @@
 import { type Milliseconds, steadyClock } from '../../../base/time.ts'
 import { BatchQueue, Pending, type TakeBatch } from '../../sql/batch-queue.ts'
 import type { Rows, Statement } from '../../sql/driver.ts'
-import { NoAnswer, NoConnection } from '../../sql/pool.ts'
+import { NoConnection } from '../../sql/pool.ts'
 import { codeOf } from '../errors.ts'
+import { arrayOfBound } from '../types.ts'
 import { type PgConnections, SLOW_BATCH } from './connections.ts'
 import { isBreaking, type Lease } from './pool.ts'
 import { takesStatements } from './statement.ts'
@@ -90,15 +91,18 @@ export class PgWrites {
 	#runBatch(lease: Lease, text: string, taken: readonly Write[], release: () => void): void {
 		const writes = taken.toSorted((a, b) => compare(a.input.locks, b.input.locks))
 		const lists = writes.map(({ input }) => input.values)
-		this.#connections.runBatch(lease, text, lists, (error, results) => {
+		const ofAll = areDistinct(writes) ? writes[0]?.input.ofAll?.() : undefined
+		const arrays = ofAll === undefined ? lists : [arraysOf(lists)]
+		this.#connections.runBatch(lease, ofAll ?? text, arrays, (error, results) => {
 			if (LOCKED.has(codeOf(error))) this.#aloneUntil = steadyClock() + ALONE
 			release()
+			const each = ofAll === undefined || results === undefined ? results : apart(results[0], writes.length)
 			for (const [at, write] of writes.entries()) {
-				const rows = results?.[at]
+				const rows = each?.[at]
 				if (rows !== undefined) write.resolve(rows)
-				// All writes were rolled back. Sent again one by one, each gets its own error.
-				else if (error !== undefined && !isBreaking(error)) this.#sendAlone(write)
-				else write.reject(error ?? new NoAnswer())
+				// After an error all writes were rolled back. Sent again one by one, each gets its own error.
+				else if (error === undefined || !isBreaking(error)) this.#sendAlone(write)
+				else write.reject(error)
 			}
 		})
 	}
@@ -114,6 +118,27 @@ export class PgWrites {
 		const send = (lease: Lease): void => this.#connections.run(write, lease, true, () => lease.release())
 		this.#connections.acquire(send, reject, timeLeft)
 	}
+}
+
+/** Whether no two of the writes, in the order of their locks, are for the same record. */
+function areDistinct(writes: readonly Write[]): boolean {
+	return writes.every(({ input }, at) => at === 0 || input.locks !== writes[at - 1]?.input.locks)
+}
+
+/** An array of each value. */
+function arraysOf(lists: readonly (readonly unknown[])[]): readonly string[] {
+	const [first = []] = lists
+	return first.map((_, at) => arrayOfBound(lists.map((values) => values[at])))
+}
+
+/**
+ * The rows of a statement for several writes, for each of these. `undefined` for one that has changed nothing: there is no such
+ * record, or another of the writes has changed it by another spelling of its id.
+ */
+function apart(all: Rows | undefined, length: number): readonly (Rows | undefined)[] {
+	const each: (Rows | undefined)[] = Array.from({ length }, () => undefined)
+	for (const row of all?.rows ?? []) each[Number(row.at(-1)) - 1] = { rows: [row], affected: 1 }
+	return each
 }
 
 /** All batches lock records in the same order, so that no two of them wait for each other. Sorting keeps that of equal ones. */
