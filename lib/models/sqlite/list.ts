@@ -94,8 +94,9 @@ export class Lists {
 			else sql.add(all)
 			sql.add(', count(*)')
 			if (list.hasLongKeys) {
-				sql.add(', max(case when r = ').number(parts.limit).add(' then case when octet_length(k) <= ')
-				sql.number(parts.maxBytes).add(` then k else '' end end)`)
+				sql.add(', max(case when r = ').number(parts.limit).add(' then case when octet_length(k) > ')
+				// A null key, whose values are in the record, stays null.
+				sql.number(parts.maxBytes).add(` then '' else k end end)`)
 			} else if (list.hasKeys) sql.add(', json_group_array(k)')
 			if (parts.total) writeTotal(sql.add(', '), parts)
 			writePage(sql.add(list.hasLongKeys ? NUMBERED : ' from ('), parts, list)

@@ -148,6 +148,28 @@ for (const driver of sqliteDrivers) {
 			},
 		)
 
+		for (const key of ['integer', 'text'])
+			on(
+				`create table t (id ${key} primary key, title text, at datetime);
+				insert into t values (1, 'a', '2026-11-20T13:45:00.123Z'), (2, 'b', '2026-11-20T13:45:00.123Z'),
+					(3, 'c', '2026-11-20T13:45:00.123Z'), (4, 'c', '2026-11-20 13:45:00'), (5, 'd', '2026-11-20T13:45:00.123Z')`,
+				`a page sorted by a timestamp and a text goes on after its last record, by ${key}`,
+				async (database) => {
+					const model = await SqliteModel.open(database, 't')
+					for (const fields of [
+						['at', 'title', 'id'],
+						['at', 'id'],
+						['title', 'at', 'id'],
+					]) {
+						const order = fields.map((field) => ({ field, descending: false }))
+						const ids = (await walk(model, selectionOf('id', 'title', 'at'), order)).map((record) =>
+							Number((record as { id: unknown }).id),
+						)
+						assert.equal(ids, fields[0] === 'at' ? [4, 1, 2, 3, 5] : [1, 2, 4, 3, 5])
+					}
+				},
+			)
+
 		on(
 			'create table t (id integer primary key, n bigint, x real, title text, data blob, price decimal(10, 2), at datetime)',
 			"a list with more values than SQLite's depth or placeholder limits matches each exactly",
