@@ -16,6 +16,8 @@ import type { TickBatcher } from './tick-batcher.ts'
 /** An error of node's HTTP parser. */
 interface ParserError extends Error {
 	readonly code?: string
+	/** `Expected CRLF after version` */
+	readonly reason?: string
 	/** The bytes that were being parsed. */
 	readonly rawPacket?: Buffer
 	/** How many bytes of `rawPacket` were valid. */
@@ -124,11 +126,22 @@ function errorOf(error: ParserError): RestError {
 		case 'ERR_HTTP_REQUEST_TIMEOUT':
 			return new RestError('request_timeout')
 		case 'HPE_INVALID_VERSION':
-			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
+			// `HTTP/1.1` that is followed by another character than CR LF has a valid version.
+			return error.reason?.startsWith('Expected CRLF') === true ? malformed() : otherVersion()
+		case 'HPE_PAUSED_H2_UPGRADE':
+			return otherVersion()
 		default:
 			if (isRequestLine(error)) return new RestError('not_implemented', 'This method is not served')
-			return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
+			return malformed()
 	}
+}
+
+function malformed(): RestError {
+	return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
+}
+
+function otherVersion(): RestError {
+	return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 }
 
 /** Whether the request line is well-formed, so that only its method is unknown: 501 (RFC 9110 §9.1). Noise is 400. */

@@ -78,6 +78,24 @@ const CASES: Case[] = [
 		code: 'version_not_supported',
 	},
 	{
+		name: "HTTP/2's preface",
+		bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+		status: 505,
+		code: 'version_not_supported',
+	},
+	{
+		name: 'HTTP/1.1 with a line feed alone after it',
+		bytes: 'GET /now HTTP/1.1\nHost: localhost\n\n',
+		status: 400,
+		code: 'bad_request',
+	},
+	{
+		name: 'HTTP/1.1 with a space after it',
+		bytes: 'GET /now HTTP/1.1 \r\nHost: localhost\r\n\r\n',
+		status: 400,
+		code: 'bad_request',
+	},
+	{
 		name: 'a method that nobody knows',
 		bytes: requestText('FROB /now'),
 		status: 501,
