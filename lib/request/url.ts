@@ -20,10 +20,10 @@ const NUMBER_SIGN = 0x23
 const BACKSLASH = 0x5c
 
 /**
- * `scheme://authority` of an absolute-form target, in the characters of uri-host and port (RFC 3986 §3.2.2): the
- * authority replaces Host, and may go into links. Userinfo is refused (RFC 9110 §4.2.4).
+ * `scheme://authority` of an absolute-form target: the authority replaces Host, so it must have the form of one
+ * (RFC 3986 §3.2.2). Userinfo is refused (RFC 9110 §4.2.4).
  */
-const ABSOLUTE = /^https?:\/\/([\w.~!$&'()*+,;=%:[\]-]+)(?=[/?]|$)/i
+const ABSOLUTE = /^https?:\/\/((?:[\w.~!$&'()*+,;=%-]+|\[[\da-f:.]+\])(?::\d{0,5})?)(?=[/?]|$)/i
 
 /**
  * Splits a request-target. Doesn't use `new URL`, which takes the host from `//evil/p`, resolves dot segments and turns
