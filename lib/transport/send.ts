@@ -136,7 +136,7 @@ function endBeforeRest(
 		// Ending at once would reset the connection while the client still writes: the client would never see the answer
 		// (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
-		else response.write(body)
+		else response.write(body, (error) => error ?? exchange.watch?.end(true))
 		drainUpload(exchange, () => response.end())
 	} else {
 		response.end(bytes)

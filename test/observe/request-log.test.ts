@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert'
 import { createServer, RestError, RestHandler, reply, type ServerOptions } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening, type Site, until } from '../helpers/listening.ts'
-import { ask, RawClient } from '../helpers/raw.ts'
+import { ask, RawClient, requestText } from '../helpers/raw.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 
@@ -210,6 +210,24 @@ describe('request log', (test) => {
 			const [line] = await linesOf(site)
 			assert.equal([line?.message, line?.fields.aborted, line?.fields.status], ['request aborted', true, 200])
 			assert.is(line?.level, 'info')
+		}))
+
+	test('a client that leaves once it has read the answer, with its body unsent, is not aborted', () =>
+		listening({ blog: new Blog() }, LOGGED, async (site) => {
+			for (const header of ['X-A: b', 'Expect: 100-continue']) {
+				const client = new RawClient(site.port)
+				await client.send(requestText('POST /nowhere', [header, 'Content-Length: 2000000']))
+				assert.is((await client.response()).status, 404)
+				client.close()
+			}
+			const lines = await linesOf(site, 2)
+			assert.equal(
+				lines.map(({ message, fields }) => [message, fields.status]),
+				[
+					['request', 404],
+					['request', 404],
+				],
+			)
 		}))
 
 	test('a response that is cut off is aborted, at error', () =>
