@@ -132,11 +132,13 @@ function endBeforeRest(
 		// This ends our half of the stream. node resets the other half, unless a method has begun to read it.
 		response.end(bytes)
 		if (incoming.readableDidRead) drainUpload(exchange, () => incoming.pause())
-	} else if (isLast && !exchange.isUnreadable && exchange.sendContinue === undefined) {
+	} else if (isLast && !exchange.isUnreadable && (body !== null || exchange.sendContinue === undefined)) {
 		// Ending at once would reset the connection while the client still writes: the client would never see the answer
 		// (RFC 9112 §9.6).
 		if (body === null) response.flushHeaders?.()
 		else response.write(body, (error) => error ?? exchange.watch?.end(true))
+		// A client that waits for `100 Continue` may never send its body, and sees now that the connection ends.
+		if (exchange.sendContinue !== undefined) response.socket?.end()
 		drainUpload(exchange, () => response.end())
 	} else {
 		response.end(bytes)

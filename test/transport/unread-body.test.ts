@@ -133,21 +133,25 @@ describe('an unread body', (test) => {
 			}
 		}))
 
-	test('a client that sends its whole body before reading still sees the response', () =>
-		// Five seconds is the time to drain it.
-		inTimesOf(1_000, () =>
-			listening({ '': Site }, MAX_BODY, async ({ port }) => {
-				const script = [
-					'import socket, sys',
-					`s = socket.create_connection(('127.0.0.1', ${port}))`,
-					"s.sendall(b'POST /body HTTP/1.1\\r\\nHost: localhost\\r\\nContent-Length: 52428800\\r\\n\\r\\n')",
-					"for _ in range(50): s.sendall(b'a' * 1048576)",
-					'print(s.recv(100000).split()[1].decode())',
-				].join('\n')
-				const { stdout } = await promisify(execFile)('python3', ['-c', script])
-				assert.is(stdout.trim(), '413')
-			}),
-		))
+	for (const [name, header] of [
+		['', ''],
+		[', also if it announced to wait for 100 Continue', 'Expect: 100-continue\\r\\n'],
+	] as const)
+		test(`a client that sends its whole body before reading still sees the response${name}`, () =>
+			// Five seconds is the time to drain it.
+			inTimesOf(1_000, () =>
+				listening({ '': Site }, MAX_BODY, async ({ port }) => {
+					const script = [
+						'import socket, sys',
+						`s = socket.create_connection(('127.0.0.1', ${port}))`,
+						`s.sendall(b'POST /body HTTP/1.1\\r\\nHost: localhost\\r\\n${header}Content-Length: 52428800\\r\\n\\r\\n')`,
+						"for _ in range(50): s.sendall(b'a' * 1048576)",
+						'print(s.recv(100000).split()[1].decode())',
+					].join('\n')
+					const { stdout } = await promisify(execFile)('python3', ['-c', script])
+					assert.is(stdout.trim(), '413')
+				}),
+			))
 
 	for (const [name, line, status] of [
 		['a refusal', 'POST /nowhere', 404],
