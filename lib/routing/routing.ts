@@ -9,6 +9,7 @@ import { type Method, ROUTE_METHODS, type RouteMethod } from '../base/http.ts'
 import type { Action } from '../exchange/action.ts'
 import type { Exchange, MountFacts } from '../exchange/exchange.ts'
 import type { RouteTable } from './custom/custom-routes.ts'
+import { otherPlaceholder } from './custom/pattern.ts'
 import type { MountedEndpoint } from './endpoints.ts'
 
 export interface CustomRoute {
@@ -172,7 +173,7 @@ function noVerbs(): Verbs {
  * The segments of a handler path as users type it: `blog/api` and `/blog/api` are the same, '' is the root. The
  * segments are compared with decoded segments of a URL, so they must not be percent-encoded.
  *
- * @throws TypeError for an empty segment, a dot segment, and characters that no path segment should have
+ * @throws TypeError for an empty segment, a dot segment, a placeholder, and characters that no path segment should have
  */
 export function parsePath(what: string, path: unknown): string[] {
 	if (typeof path !== 'string') throw new TypeError(`${what} must be a string, got ${typeof path}`)
@@ -188,6 +189,11 @@ export function parsePath(what: string, path: unknown): string[] {
 		if (/[?#%\\\x00-\x20\x7f]/.test(segment))
 			throw new TypeError(
 				`${what} ${JSON.stringify(path)} may not hold ?, #, %, \\, blanks or control characters`,
+			)
+		const other = otherPlaceholder(segment)
+		if (other !== undefined)
+			throw new TypeError(
+				`${what} ${JSON.stringify(path)} would have ${other} as literal text: mount without it, and take it as a parameter of the methods`,
 			)
 	}
 	return segments

@@ -189,6 +189,18 @@ describe('parsePath', (test) => {
 		['///', 'the handler path "///" has an empty segment'],
 		['.', 'the handler path "." has a dot segment, which clients resolve before sending a request'],
 		['a/../b', 'the handler path "a/../b" has a dot segment, which clients resolve before sending a request'],
+		[
+			'a/:id',
+			'the handler path "a/:id" would have :id as literal text: mount without it, and take it as a parameter of the methods',
+		],
+		[
+			'a/{id}/b',
+			'the handler path "a/{id}/b" would have {id} as literal text: mount without it, and take it as a parameter of the methods',
+		],
+		[
+			'a/*',
+			'the handler path "a/*" would have * as literal text: mount without it, and take it as a parameter of the methods',
+		],
 		['a?b', `the handler path "a?b" ${HOLDS}`],
 		['a#b', `the handler path "a#b" ${HOLDS}`],
 		['a%20b', `the handler path "a%20b" ${HOLDS}`],

@@ -55,6 +55,11 @@ const NO_PATH = /[?#\\]/
 /** Placeholders of other libraries: `:id`, `{id}`, `*`. A colon within a word, `articles:batch`, is literal. */
 const OTHER_PLACEHOLDER = /(?<![^.-]):[A-Za-z_]\w*|\{[^}]*\}|^\*+\w*/
 
+/** The first placeholder of another library in a segment, which would be literal text here. */
+export function otherPlaceholder(segment: string): string | undefined {
+	return OTHER_PLACEHOLDER.exec(segment)?.[0]
+}
+
 /**
  * Parses `<METHODS> <pattern>`.
  *
@@ -121,7 +126,7 @@ function parseSegment(key: string, text: string, at: number): Part {
 	if (text === '.' || text === '..') {
 		throw refused(key, `a client resolves the segment ${text} and never sends it: remove it`)
 	}
-	const [other] = OTHER_PLACEHOLDER.exec(text) ?? []
+	const other = otherPlaceholder(text)
 	if (other !== undefined) {
 		throw refused(
 			key,
