@@ -64,6 +64,11 @@ export class Credentials {
 		}
 		return user
 	}
+
+	/** Whether the authenticator was called. */
+	hasAsked(authenticator: Authenticator): boolean {
+		return this.#users.has(authenticator)
+	}
 }
 
 async function authenticate(authenticator: Authenticator, request: Request): Promise<User | null> {

@@ -42,14 +42,17 @@ export function authenticatorFor(
 export class Caller {
 	readonly #exchange: Exchange
 	readonly #authenticator: Authenticator | undefined
-	/** Whether the reply's action has called the authenticator already: a failed attempt was then counted and logged. */
+	/**
+	 * Whether the authenticator was called for the reply already: a failed attempt was then counted and logged. It wasn't if
+	 * the reply refuses a caller who has used up their guesses.
+	 */
 	readonly #wasCalled: boolean
 	#user: Promise<User | null> | undefined
 
 	constructor(exchange: Exchange, authenticator: Authenticator | undefined) {
 		this.#exchange = exchange
 		this.#authenticator = authenticator
-		this.#wasCalled = exchange.action !== undefined && exchange.mount?.authenticator === authenticator
+		this.#wasCalled = authenticator !== undefined && exchange.credentials.hasAsked(authenticator)
 	}
 
 	/**

@@ -514,6 +514,29 @@ describe('explorer: authentication', (test) => {
 		)
 	})
 
+	test('who has used up the guesses learns nothing about more credentials from the page of the refusal', async () => {
+		class Limited extends Notes {
+			override rateLimits = { '*': { limit: 2, windowSeconds: 60 } }
+		}
+		const server = createServer(
+			{ a: new Limited() },
+			{ explorer: true, authenticator: authenticator(), acl, logger: new Log() },
+		)
+		const statuses: number[] = []
+		for (let turn = 0; turn < 4; turn++) {
+			const reply = await open(server, '/a/closed/5', { Authorization: 'Bearer guessed' })
+			statuses.push(reply.status)
+		}
+		assert.equal(statuses, [401, 401, 429, 429])
+		const page = dataIn(await open(server, '/a/closed/5', BEARER))
+		assert.is(page.answer?.status, 429)
+		assert.is(page.user, undefined)
+		assert.equal(
+			page.operations.map(({ isAllowed }) => isAllowed),
+			[false],
+		)
+	})
+
 	test('where guesses are limited, the map counts them too', async () => {
 		class Limited extends Notes {
 			override rateLimits = { '*': { limit: 2, windowSeconds: 60 } }
