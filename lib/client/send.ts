@@ -183,9 +183,12 @@ function redirectUrl(call: Call, response: Response, method: string): string | u
 	// The URL may be a path, if the option `fetch` adds the origin.
 	const from = new URL(call.url, PLACEHOLDER_ORIGIN)
 	const to = new URL(location ?? '', from)
-	if (isHidden || to.origin !== from.origin || (status < 304 && method !== 'GET'))
+	const url = to.href.replace(PLACEHOLDER_ORIGIN, '')
+	// Two slashes at the beginning would name another host.
+	const isElsewhere = to.origin !== from.origin || url.startsWith('//')
+	if (isHidden || isElsewhere || (status < 304 && method !== 'GET'))
 		throw unexpected(call, response, 'redirects elsewhere: give the client the endpoint there')
-	return to.href.replace(PLACEHOLDER_ORIGIN, '')
+	return url
 }
 
 /** No real URL has port 0. */

@@ -196,6 +196,21 @@ describe('client: requests', (test) => {
 			))
 	}
 
+	test('a redirect of a path never leads to another host, whatever its path begins with', async () => {
+		for (const location of ['/.//evil.example/x', 'http://a:0//evil.example/x', '//a:0//evil.example/x']) {
+			const asked: string[] = []
+			const fetch = async (url: string): Promise<Response> => {
+				asked.push(new URL(url, 'https://x.example').href)
+				return new Response(null, { status: 307, headers: { Location: location } })
+			}
+			const error = await failureOf(new CrudClient('article', '/blog', { fetch, retries: 0 }).get(5))
+			assert.equal(
+				[location, error.code, asked],
+				[location, 'unexpected_answer', [`https://x.example/blog/article/5`]],
+			)
+		}
+	})
+
 	test('an opaque redirect, and one already followed by fetch, is an error', async () => {
 		const opaque = Object.defineProperties(new Response(null), {
 			type: { value: 'opaqueredirect' },
