@@ -38,10 +38,10 @@ export function endpointUrl(owner: string, endpoint: string): string {
 	return endpoint.replace(/\/$/, '')
 }
 
-/** For invalid origins that the pattern lets through: `http://a:99999`. */
-function isUrl(endpoint: string): boolean {
+/** Whether a text is a URL or a path: `http://a:99999` isn't. (Older browsers have no `URL.canParse`.) */
+export function isUrl(text: string): boolean {
 	try {
-		new URL(endpoint, 'http://a')
+		new URL(text, 'http://a')
 		return true
 	} catch {
 		return false

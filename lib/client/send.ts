@@ -2,6 +2,7 @@
  * Sends the requests of `CrudClient` and `client()`: retries with new headers and signature, redirects, delays between
  * attempts, and aborts.
  */
+import { isUrl } from './address.ts'
 import { type Answer, ApiError, type Call, isRecord, readAnswer, titleOf, unexpected } from './answer.ts'
 import { type Fetch, type FetchInit, HEADERS, isHeaders, type Settings } from './settings.ts'
 
@@ -182,10 +183,10 @@ function redirectUrl(call: Call, response: Response, method: string): string | u
 	if (!isHidden && (location === null || !/^30[12378]$/.test(`${status}`))) return undefined
 	// The URL may be a path, if the option `fetch` adds the origin.
 	const from = new URL(call.url, PLACEHOLDER_ORIGIN)
-	const to = new URL(location ?? '', from)
-	const url = to.href.replace(PLACEHOLDER_ORIGIN, '')
+	const to = isUrl(location ?? '') ? new URL(location ?? '', from) : undefined
+	const url = to?.href.replace(PLACEHOLDER_ORIGIN, '')
 	// Two slashes at the beginning would name another host.
-	const isElsewhere = to.origin !== from.origin || url.startsWith('//')
+	const isElsewhere = to?.origin !== from.origin || url?.startsWith('//')
 	if (isHidden || isElsewhere || (status < 304 && method !== 'GET'))
 		throw unexpected(call, response, 'redirects elsewhere: give the client the endpoint there')
 	return url

@@ -211,6 +211,13 @@ describe('client: requests', (test) => {
 		}
 	})
 
+	test('a redirect to what is no URL is an error of the answer', () =>
+		answering(async (site) => {
+			site.answer = text('', 307, { Location: 'http://[' })
+			const error = await failureOf(clientOf(site).get(5))
+			assert.equal([error.status, error.code], [307, 'unexpected_answer'])
+		}))
+
 	test('an opaque redirect, and one already followed by fetch, is an error', async () => {
 		const opaque = Object.defineProperties(new Response(null), {
 			type: { value: 'opaqueredirect' },
