@@ -54,7 +54,7 @@ export function unexpected(call: Call, response: Response, why: string, body?: u
 }
 
 /** The value of a JSON text; `undefined` for other text. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
 	try {
 		return JSON.parse(text)
 	} catch {

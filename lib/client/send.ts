@@ -95,7 +95,7 @@ async function sendOnce(
 	return redirectUrl(call, response, init.method) ?? readAnswer(call, response, text, { wrap, now: now() })
 }
 
-function networkError(call: Call, response: Response | undefined, cause: unknown): ApiError {
+export function networkError(call: Call, response: Response | undefined, cause: unknown): ApiError {
 	const reason = cause instanceof Error ? cause.message : String(cause)
 	const what = response === undefined ? 'no answer' : 'only a part of its answer'
 	return new ApiError(`${titleOf(call)} got ${what}: ${reason}`, {

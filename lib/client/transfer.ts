@@ -1,12 +1,12 @@
 /** Exports and imports by a `CrudClient`: the records of a stream, and a stream of records. */
-import { type Call, unexpected } from './answer.ts'
+import { type Call, parsed, unexpected } from './answer.ts'
 import type { Imported, ImportOptions, Progress } from './call-options.ts'
-import { jsonScalar, send } from './send.ts'
+import { jsonScalar, networkError, send, unlessAborted } from './send.ts'
 import type { Settings } from './settings.ts'
 
 const NDJSON = 'application/x-ndjson'
 
-/** The records of an export. @throws ApiError as `send`, and if it is cut off */
+/** The records of an export. @throws ApiError as `send`, and if it is cut off or not an export */
 export async function* exported<T>(
 	call: Call,
 	settings: Settings,
@@ -26,15 +26,19 @@ export async function* exported<T>(
 		const decoder = new TextDecoder()
 		let [text, last, records] = ['', '', 0]
 		for (;;) {
-			const { done, value } = await reader.read()
+			const { done, value } = await unlessAborted(reader.read(), call.signal).catch((cause: unknown) => {
+				throw call.signal?.aborted === true ? call.signal.reason : networkError(call, response, cause)
+			})
 			const [first = '', ...others] = decoder.decode(value, { stream: !done }).split('\n')
 			const lines = [text + first, ...others]
 			text = lines.pop() ?? ''
 			for (const line of lines) {
 				// The last line isn't a record.
 				if (last !== '') {
+					const record = parsed(last)
+					if (record === undefined) throw unexpected(call, response, 'has a line that is not JSON', last)
 					records++
-					yield JSON.parse(last) as T // as the program has declared
+					yield record as T // as the program has declared
 				}
 				last = line
 			}

@@ -5,6 +5,7 @@ import { CrudHandler, createServer } from '../../lib/index.ts'
 import { articleModel, OPTIONS } from '../crud/articles.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'
+import { answering, text } from './answering.ts'
 
 interface Article {
 	readonly id: number
@@ -48,6 +49,48 @@ describe('client/transfer', (test) => {
 			assert.equal(seen.at(-1), { records: 3, total: 3 })
 			for await (const { id } of articles.export()) if (id === 2) break
 			assert.is((await all(articles.export({ limit: 2 }))).length, 2)
+		})
+	})
+
+	test('an export whose connection is lost, or that has a line of something else, is an ApiError, too', async () => {
+		await answering(async (site) => {
+			const articles = new CrudClient<Article>('article', site.origin, { retries: 0 })
+			const type = { 'content-type': 'application/x-ndjson' }
+			const found: Article[] = []
+			const failure = async (): Promise<ApiError> => {
+				found.length = 0
+				try {
+					for await (const one of articles.export()) found.push(one)
+				} catch (error) {
+					assert.instance(error, ApiError, String(error))
+					return error as ApiError
+				}
+				throw new Error('nothing was thrown')
+			}
+			site.answer = (_request, response) => {
+				response.writeHead(200, type).write('{"id":1}\n{"id":2}\n', () => response.destroy())
+			}
+			const lost = await failure()
+			assert.equal([lost.status, lost.code], [200, 'network_error'])
+			assert.match(lost.message, /^GET .*\/article got only a part of its answer: /)
+			site.answer = text('{"id":1}\n<html>\n{"done":2}\n', 200, type)
+			const other = await failure()
+			assert.equal([other.code, found], ['unexpected_answer', [{ id: 1 }]])
+		})
+	})
+
+	test('an export that is aborted rejects with the reason', async () => {
+		await answering(async (site) => {
+			site.answer = (_request, response) => {
+				response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write('{"id":1}\n{"id":2}\n')
+			}
+			const abort = new AbortController()
+			const records = new CrudClient<Article>('article', site.origin).export({}, { signal: abort.signal })
+			assert.equal((await records.next()).value, { id: 1 })
+			const reason = new Error('enough')
+			const pending = records.next().catch((thrown: unknown) => thrown)
+			abort.abort(reason)
+			assert.is(await pending, reason)
 		})
 	})
 
