@@ -4,7 +4,7 @@
  * `replay.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
-import type { Milliseconds } from '../base/time.ts'
+import type { Milliseconds, Seconds } from '../base/time.ts'
 import { bestEffort, cacheRefusal } from '../cache/cache.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { type Caller, callerOf } from '../limits/rate-limit.ts'
@@ -104,9 +104,11 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	if (earlier?.state === 'apart')
 		return answerRetry(exchange, await loadAnswer(exchange, cacheKey, earlier.fingerprint), fingerprint)
 	if (earlier !== undefined) return answerRetry(exchange, earlier, fingerprint)
+	const waited = app.deadlines.clock() - begun
 	// The cache was so slow that the lock could expire before the method ends: don't run it.
-	if (hasTimedOut(exchange) || app.deadlines.clock() - begun > MARGIN) {
-		await releaseLock(exchange, cacheKey)
+	if (hasTimedOut(exchange) || waited > MARGIN) {
+		// If it has expired already, the key may be another run's by now, or hold its answer.
+		if (waited < lockSeconds(exchange) * 1_000) await releaseLock(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const { onCancel } = exchange
@@ -129,6 +131,11 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	return reply
 }
 
+/** How long a lock lasts. */
+function lockSeconds({ app: { handlerTimeout } }: Exchange): Seconds {
+	return Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
+}
+
 /** Whether the request was answered because it timed out. */
 function hasTimedOut({ due, isReplied }: Exchange): boolean {
 	return isReplied || due === Number.NEGATIVE_INFINITY
@@ -141,8 +148,8 @@ async function acquireLock(
 	caller: Caller,
 	lock: StoredRecord,
 ): Promise<StoredRecord | undefined> {
-	const { cache, handlerTimeout } = exchange.app
-	const seconds = Math.min((handlerTimeout + 3 * MARGIN) / 1_000, DAY)
+	const { cache } = exchange.app
+	const seconds = lockSeconds(exchange)
 	try {
 		// The record may expire between `add` and `get`: try once more.
 		for (let attempt = 0; attempt < 2; attempt++) {

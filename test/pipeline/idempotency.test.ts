@@ -132,8 +132,8 @@ const authenticator = {
 }
 
 /** A request to the method that waits at its gate. */
-function slowly(url: string): Promise<Response> {
-	return fetch(`${url}/pay/slow`, {
+function slowly(url: string, resource = 'slow'): Promise<Response> {
+	return fetch(`${url}/pay/${resource}`, {
 		method: 'POST',
 		body: '{}',
 		headers: { 'content-type': 'application/json', 'idempotency-key': 'k', 'x-user': 'ann' },
@@ -562,6 +562,38 @@ describe('idempotency', (test) => {
 				assert.equal(handler.calls, [])
 			},
 		)
+	})
+
+	test('a lock that may have expired is not released: it may be that of a retry, or its answer', async () => {
+		let now = 0
+		const cache = new MemoryCache({ max: 10, clock: () => now })
+		const late: (() => void)[] = []
+		const slow: Cache = {
+			get: (key) => cache.get(key),
+			set: (...given) => cache.set(...given),
+			delete: (key) => cache.delete(key),
+			add: async (...given) => {
+				const isAdded = cache.add(...given)
+				if (late.length === 0) await new Promise<void>((resolve) => late.push(resolve))
+				return isAdded
+			},
+			increment: (...given) => cache.increment(...given),
+		}
+		const handler = new Payments()
+		const options = { authenticator, acl, cache: slow, handlerTimeoutSeconds: 0.5 }
+		await listening({ pay: handler }, options, async ({ url }) => {
+			const ask = () => slowly(url, 'payment')
+			const took = stopwatch()
+			assert.is((await ask()).status, 503)
+			now = 3_500
+			assert.is((await ask()).status, 201)
+			await until(() => took() > 4_000, 'the end of the first lock')
+			late[0]?.()
+			await new Promise((resolve) => setTimeout(resolve, 50))
+			const retry = await ask()
+			assert.equal([retry.status, retry.headers.get('idempotent-replayed')], [201, 'true'])
+			assert.equal(handler.calls, ['post'])
+		})
 	})
 
 	test('an answer waits at most a second for a cache that hangs, though the method took its whole time', async () => {
