@@ -27,6 +27,12 @@ import type { Compression } from './negotiate.ts'
  */
 const MAX_SYNC: Bytes = 4_096
 
+/**
+ * How much may wait for the thread pool, or be in it, together: it is in memory, and doesn't count towards `maxUnsentBytes`
+ * until it is sent. Otherwise a client that asks for many large replies at once could use up the memory.
+ */
+const MAX_IN_POOL: Bytes = 16 * 1_048_576
+
 /** Types worth compressing: text, and text-based formats. Images, videos and archives are already compressed. */
 const COMPRESSIBLE =
 	/^(?:text\/|(?:application|image|model|message)\/[\w.-]+\+(?:json|xml|yaml)\b|application\/(?:json|xml|javascript|ecmascript|yaml|toml|sql|graphql|wasm|rtf|x-ndjson|ndjson|jsonl|x-www-form-urlencoded)\b|font\/(?:ttf|otf|collection)\b|image\/bmp\b)/i
@@ -76,9 +82,15 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	}
 	try {
 		if (isStreamed(body)) return coded(varied, coding, zipped(body, coding))
+		const { inPool } = compression
+		if (inPool > 0 && body.length > MAX_SYNC && inPool + body.length > MAX_IN_POOL) return varied
 		const bytes = typeof body === 'string' ? Buffer.from(body, reply.ascii ? 'latin1' : 'utf8') : body
 		if (bytes.byteLength <= MAX_SYNC) return coded(varied, coding, coding.compressSync(bytes))
-		return coding.compress(bytes).then((zip) => coded(varied, coding, zip), fallBack)
+		compression.inPool += bytes.byteLength
+		const zipping = coding.compress(bytes).finally(() => {
+			compression.inPool -= bytes.byteLength
+		})
+		return zipping.then((zip) => coded(varied, coding, zip), fallBack)
 	} catch (error) {
 		return fallBack(error)
 	}

@@ -58,6 +58,8 @@ export class Compression {
 	readonly threshold: Bytes
 	/** The preferred one first. */
 	readonly codings: readonly Coding[]
+	/** Bytes that are being compressed in Node's thread pool; written by `compress.ts`. */
+	inPool: Bytes = 0
 	/** Cached, because most clients send the same header. */
 	#lastHeader = ''
 	#lastChoice: Coding | undefined = undefined

@@ -115,6 +115,25 @@ describe('compression', (test) => {
 			}))
 	}
 
+	test('16 MiB at once are compressed in the thread pool; more is sent as it is, where it counts as unsent', async () => {
+		class Big extends RestHandler {
+			get_big(mebibytes: string) {
+				return 'a'.repeat(Number(mebibytes) * 1_048_576)
+			}
+		}
+		const server = createServer({ '': Big }, ON)
+		const codingOf = async (path: string) => {
+			const { headers } = await server.inject({ url: path, headers: { 'Accept-Encoding': 'gzip' } })
+			assert.is(headers.vary, 'Accept-Encoding')
+			return headers['content-encoding']
+		}
+		const all = (count: number, path: string) =>
+			Promise.all(Array.from({ length: count }, () => codingOf(path)))
+		assert.equal(await all(7, '/big/3'), [...Array(5).fill('gzip'), undefined, undefined])
+		assert.equal(await all(2, '/big/17'), ['gzip', undefined], 'one may be larger')
+		assert.is(await codingOf('/big/3'), 'gzip')
+	})
+
 	test('an uncompressed response has Vary where it could have been compressed', () =>
 		listening({ '': Site }, ON, async ({ port }) => {
 			for (const encodings of [undefined, 'identity', 'deflate', 'br;q=0, gzip;q=0']) {
