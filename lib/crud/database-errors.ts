@@ -8,6 +8,7 @@ import { type Condition, DEFAULT, type FieldType, type Model } from '../models/m
 import { MAX_PAGE_BYTES, MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
+import type { CrudField } from './fields.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import type { Include } from './relations/parse-include.ts'
@@ -49,7 +50,7 @@ export function restErrorOf(
 	error: unknown,
 	plan: ErrorPlan,
 	operation?: CrudOperation,
-	{ where }: Scope = EVERYTHING,
+	{ where, fixed }: Scope = EVERYTHING,
 	written: Written = {},
 	asked: AskedQuery = {},
 ): unknown {
@@ -59,6 +60,7 @@ export function restErrorOf(
 		return new TypeError(`${plan.owner}.scope() names ${fields.join(', ')}, whose column is gone`, {
 			cause: error,
 		})
+	const writable = writableFields(plan, operation, fixed)
 	const shown = raised && plan.databaseMessages.get(raised.code)
 	const message = shown === true ? raised?.message : shown
 	switch (kind) {
@@ -79,8 +81,7 @@ export function restErrorOf(
 			return conflict(
 				details(
 					fields,
-					plan,
-					operation,
+					writable,
 					'unique',
 					`is taken by ${cause instanceof DeletedRecord ? 'a deleted' : 'another'} record`,
 				),
@@ -93,14 +94,14 @@ export function restErrorOf(
 			// The operation isn't known: the error may come from a deletion, or from another model.
 			if (operation === undefined) return conflict([], error, message)
 			return conflict(
-				details(fields, plan, operation, 'foreign_key', 'refers to a record that does not exist'),
+				details(fields, writable, 'foreign_key', 'refers to a record that does not exist'),
 				error,
 				message,
 			)
 		default:
 			// An invalid value is 422 in a body, and 400 in a query.
 			if (operation !== 'list' && operation !== 'read' && operation !== 'totals')
-				return unstorable(error, plan, operation, written, message)
+				return unstorable(error, plan, writable, written, message)
 			return fields.length > 0 || hasValues(plan, operation, asked)
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: new Error(`${plan.owner}: a record can't be read: does a view compute one of its values?`, {
@@ -164,7 +165,7 @@ function withOtherFields(detail: Detail, _at: number, all: readonly Detail[]): D
 function unstorable(
 	error: ModelError,
 	plan: ErrorPlan,
-	operation: CrudOperation | undefined,
+	writable: readonly CrudField[],
 	written: Written,
 	message: string | undefined,
 ): RestError {
@@ -174,8 +175,7 @@ function unstorable(
 	const fields = isGuess ? uncheckedFields(plan, written) : error.fields
 	const found = details(
 		fields,
-		plan,
-		operation,
+		writable,
 		code,
 		isNull ? 'must not be null' : "can't be stored with this value",
 	)
@@ -202,19 +202,31 @@ function uncheckedFields({ fields }: ErrorPlan, written: Written): readonly stri
 const CREATE: ReadonlySet<CrudOperation> = new Set(['create', 'createMany', 'upsert'])
 const CHANGE: ReadonlySet<CrudOperation> = new Set(['update', 'updateMany', 'replace', 'upsert', 'restore'])
 
-/** One detail for each of the fields that the client may write. */
-function details(
-	fields: readonly string[],
+/**
+ * The fields that the client may write.
+ *
+ * @param fixed those that the scope sets, by the model's names: clients can't write them
+ */
+function writableFields(
 	{ creatable, updatable }: ErrorPlan,
 	operation: CrudOperation | undefined,
-	code: string,
-	message: string,
-): Detail[] {
+	fixed: ReadonlySet<string>,
+): readonly CrudField[] {
 	const writable = new Map([
 		...(operation === undefined || CREATE.has(operation) ? creatable : []),
 		...(operation === undefined || CHANGE.has(operation) ? updatable : []),
 	])
-	return [...writable.values()]
+	return [...writable.values()].filter(({ field }) => !fixed.has(field.name))
+}
+
+/** One detail for each of the fields that the client may write. */
+function details(
+	fields: readonly string[],
+	writable: readonly CrudField[],
+	code: string,
+	message: string,
+): Detail[] {
+	return writable
 		.filter(({ field }) => fields.includes(field.name))
 		.map(({ name }) => ({ field: name, code, message }))
 }

@@ -246,6 +246,14 @@ describe('crud: a scope that fixes a part of the key', (test) => {
 		assert.match(await said('/tags/8,new%2Cone'), /^404 /)
 	})
 
+	test('a conflict does not name what it fixes', async () => {
+		const { ask } = asking({ tags: new Mine(tagModel(), { ...OPTIONS, visible: ['tag', 'note'] }) })
+		const { status, json } = await ask('POST /tags', { body: { tag: 'herb' }, headers })
+		const details = [{ field: 'tag', code: 'unique', message: 'is taken by another record' }]
+		const error = 'tag is taken by another record'
+		assert.equal([status, json()], [409, { success: false, error, code: 'conflict', details }])
+	})
+
 	test('its whole key stays in the URL if the rest can be no segment', async () => {
 		for (const tag of ['.', '..', '']) {
 			const { ask, said } = asking({ tags: new Mine(tagModel(), OPTIONS) })
