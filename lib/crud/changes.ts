@@ -1,6 +1,7 @@
 /**
  * The operations of a `CrudHandler` that change records, without overrides: see `reads.ts`, which has those that read.
  */
+import { attach, attachment } from '../base/attached.ts'
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
 import { findExchange } from '../handler/view.ts'
@@ -41,7 +42,7 @@ import { complete, type Related } from './relations/related.ts'
 import { dependsOn, EVERYTHING, movedOutside, refuseLeaving, type Scope, withScope } from './scope.ts'
 import { deletion, inTheWay, takenByDeleted, touched } from './stamps.ts'
 import { givenChanges } from './value-from-json.ts'
-import { type CrudView, FACTS, noteStored, STATE } from './view.ts'
+import { type CrudView, FACTS, noteStored, STATE, WITHIN } from './view.ts'
 
 type WriteOperation = 'update' | 'replace'
 
@@ -285,10 +286,32 @@ export function translateWriteErrors<T>(
 			return await run()
 		} catch (error) {
 			if (!(error instanceof ModelError) || error.kind !== 'unique') throw error
+			attach(error, CONFLICT, { view, written } satisfies Conflict)
 			throw (await isOnlyDeleted(view, error, written)) ? takenByDeleted(error) : error
 		}
 	}
 	return translateModelErrors(view, operation, runAndLook, scope, written)
+}
+
+interface Conflict {
+	readonly view: CrudView
+	readonly written: Changes
+}
+
+const CONFLICT: unique symbol = Symbol('verbena.conflict')
+
+/** The error of a transaction, after its rollback: only then it can be looked up what was in the way. */
+export async function afterRollback(error: RestError): Promise<RestError> {
+	const { cause, code, status, message, headers, details = [] } = error
+	const conflict =
+		cause instanceof ModelError ? (attachment(cause, CONFLICT) as Conflict | undefined) : undefined
+	if (!(cause instanceof ModelError) || conflict === undefined) return error
+	if (!(await isOnlyDeleted(conflict.view, cause, conflict.written))) return error
+	const told = (text: string) => text.replace('is taken by another record', 'is taken by a deleted record')
+	return new RestError(code ?? status, told(message), {
+		...{ headers, cause },
+		details: details.map((one) => ({ ...one, message: told(one.message) })),
+	})
 }
 
 /** Whether a conflict is only with a deleted record, which the client could restore. */
@@ -299,7 +322,9 @@ async function isOnlyDeleted(view: CrudView, conflict: ModelError, written: Chan
 	const same = transaction === undefined ? living && inTheWay(conflict, written) : undefined
 	if (same === undefined || !(await mayRestore(view))) return false
 	const model = await modelOf(view)
-	const { where } = await resolveScope(view, 'restore', true)
+	// It may be below another record than new ones are.
+	const anywhere: CrudView = Object.create(view, { [WITHIN]: { value: undefined } })
+	const { where } = await resolveScope(anywhere, 'restore', true)
 	if ((await model.count(allOf(same, where))) === 0) return false
 	// A unique index of the records that aren't deleted doesn't have the deleted ones.
 	return (await model.count(allOf(same, living))) === 0

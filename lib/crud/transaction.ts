@@ -10,6 +10,7 @@ import { findExchange } from '../handler/view.ts'
 import type { Model, Within } from '../models/model.ts'
 import type { DatabaseSession } from '../models/session.ts'
 import { begun } from './begun.ts'
+import { afterRollback } from './changes.ts'
 import { databaseError } from './database-errors.ts'
 import { relatedAccess } from './relations/access.ts'
 import { noteWriter } from './replicas.ts'
@@ -123,7 +124,7 @@ async function transact<Of extends readonly [Transacting, ...Transacting[]], T, 
 		return result
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned
-		if (ofWork?.error instanceof RestError) throw ofWork.error
+		if (ofWork?.error instanceof RestError) throw await afterRollback(ofWork.error)
 		if (ofWork !== undefined || exchange === undefined) throw error
 		throw databaseError(error, members[0]?.handler ?? of[0])
 	} finally {
@@ -235,10 +236,7 @@ const TURN: unique symbol = Symbol('verbena.turn')
 function inTurn<T>(views: readonly object[], work: () => Promise<T>): Promise<T> {
 	const earlier = views.map((view) => attachment(view, TURN))
 	const result = Promise.all(earlier).then(work)
-	const ended = result.then(
-		() => {},
-		() => {},
-	)
+	const ended = Promise.allSettled([result])
 	for (const view of views) attach(view, TURN, ended)
 	return result
 }

@@ -43,7 +43,7 @@ for (const name of await storesHere()) {
 		let model: Model
 		let server: ReturnType<typeof createServer>
 
-		const ask = async (request: string, body?: object, headers: Record<string, string> = {}) => {
+		const ask = async (request: string, body?: object | string, headers: Record<string, string> = {}) => {
 			const [method = '', url = ''] = request.split(' ')
 			const reply = await server.inject({ method, url, headers, ...(body === undefined ? {} : { body }) })
 			return { status: reply.status, headers: reply.headers, ...(reply.json() as Answer) }
@@ -62,11 +62,14 @@ for (const name of await storesHere()) {
 			const notes: CrudHandler = new Owned(model, {
 				visible: ['id', 'title', 'code', 'touched', 'deleted'],
 				updatable: ['title', 'code', 'parentId', 'owner'],
-				allow: ['list', 'read', 'create', 'update', 'replace', 'remove', 'restore'],
+				allow: [
+					...(['list', 'read', 'create', 'update', 'replace', 'remove', 'restore'] as const),
+					...(['createMany', 'updateMany', 'import'] as const),
+				],
 				...{ version: 'version', touch: 'touched', softDelete: 'deleted', columns: { parentId: 'parent' } },
 				relations: {
 					parent: { to: () => notes, by: 'parentId', many: false },
-					children: { to: () => notes, many: true },
+					children: { to: () => notes, many: true, writable: ['create'] },
 				},
 			})
 			server = createServer({ note: notes })
@@ -183,10 +186,32 @@ for (const name of await storesHere()) {
 				['POST /note', { title: 'c', code: 'x' }],
 				[`PATCH /note/${other.id}`, { code: 'x' }],
 				[`PUT /note/${other.id}`, { title: 'c', code: 'x' }],
+				[`POST /note/${other.id}/children`, { title: 'c', code: 'x' }],
 			] as const) {
 				const { status, error } = await ask(request, body)
 				assert.equal([status, error], [409, 'code is taken by a deleted record'], request)
 			}
+			const list = [
+				{ title: 'c', code: 'z' },
+				{ title: 'd', code: 'x' },
+			]
+			for (const [request, body, place] of [
+				['POST /note', list, '1.'],
+				['POST /note', { title: 'e', children: list }, 'children.1.'],
+				['PATCH /note', [{ id: other.id, code: 'x' }], '0.'],
+				['POST /note/import', list.map((one) => `${JSON.stringify(one)}\n`).join(''), '2.'],
+			] as const) {
+				const headers = request === 'POST /note/import' ? { 'content-type': 'application/x-ndjson' } : {}
+				const { status, error, details } = await ask(request, body, headers)
+				const message = 'is taken by a deleted record'
+				assert.equal([status, error], [409, `${place}code ${message}`], request)
+				assert.equal(details, [{ field: `${place}code`, code: 'unique', message }])
+			}
+			const checked = await ask('POST /note/import?mode=check', '{"title":"c","code":"x"}', {
+				'content-type': 'application/x-ndjson',
+			})
+			assert.match(JSON.stringify(checked.data), '"message":"is taken by a deleted record"')
+			assert.is((await ask('GET /note?limit=0')).meta?.total, 1)
 			// Out of this client's scope: not even that it is deleted is told.
 			const foreign = await ask('POST /note', { title: 'c', code: 'x', owner: 'ann' }, { 'x-owner': 'ann' })
 			assert.equal([foreign.status, foreign.error], [409, 'code is taken by another record'])
