@@ -81,8 +81,10 @@ export function filterCondition(
 			terms.add(relationCondition(relation, given, count, { ...inner, links: links + 1 }))
 		else {
 			const found = terms.find(plan, name, count, at)
-			if (found === undefined)
-				throw unknownName(at, 'is not a field to filter by: use one of', filterNames(plan, reader))
+			if (found === undefined) {
+				const { below, names } = namesFor(plan, name, '', reader)
+				throw unknownName(at, `is not a field to filter by: ${below}use one of`, names)
+			}
 			found.terms.add(reader.condition(found.field, given, count, at))
 		}
 	}
@@ -91,10 +93,30 @@ export function filterCondition(
 	return condition ?? { op: 'and', terms: [] }
 }
 
-/** The names that a filter may have, besides those behind relations. */
-export function filterNames(plan: Filterable, reader = CLIENT): string[] {
-	const joinedOnes = [...plan.relations.values()].filter(({ isJoined }) => isJoined)
-	return [...reader.fieldsOf(plan).keys(), ...joinedOnes.map(({ name }) => name)]
+/**
+ * What a name that no condition can have might have been, for messages: the names behind the relations that it begins with.
+ *
+ * @param suffix of relations' names, where they aren't conditions by themselves
+ */
+export function namesFor(
+	plan: Filterable,
+	name: string,
+	suffix: string,
+	reader = CLIENT,
+): { readonly below: string; readonly names: readonly string[] } {
+	const path: string[] = []
+	let at = plan
+	for (const part of name.split('.').slice(0, -1)) {
+		const relation = joined(at, part)
+		if (relation === undefined) break
+		path.push(part)
+		at = relation.to
+	}
+	const relations = [...at.relations.keys()].filter((one) => joined(at, one) !== undefined)
+	return {
+		below: path.length === 0 ? '' : `below ${path.join('.')}, `,
+		names: [...reader.fieldsOf(at).keys(), ...relations.map((one) => one + suffix)],
+	}
 }
 
 function joined({ relations }: Filterable, name: string): Relation | undefined {

@@ -11,7 +11,7 @@ import type { Detail } from '../wire/codes.ts'
 import { badQuery, badValue, countOf, names, unknownName, wholeNumber } from './bad-query.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
 import type { CrudField } from './fields.ts'
-import { filterCondition, filterNames, RelatedTerms, searchCondition } from './filter.ts'
+import { filterCondition, namesFor, RelatedTerms, searchCondition } from './filter.ts'
 import { comparison, fieldCondition, TermCounter, takesList } from './filter-comparison.ts'
 import { orderOf } from './order.ts'
 import type { CrudPlan } from './plan.ts'
@@ -205,8 +205,9 @@ export class QueryParams {
 	#field(name: string, place: string): { readonly field: CrudField; readonly terms: RelatedTerms } {
 		const found = this.#terms.find(this.#plan, name, this.#count, place)
 		if (found !== undefined) return found
-		const all = [...this.#parameters, ...filterNames(this.#plan)]
-		throw unknownName(place, `is not a parameter of ${this.#owner}: it takes`, all)
+		const { below, names } = namesFor(this.#plan, name, '.…')
+		const all = below === '' ? [...this.#parameters, ...names] : names
+		throw unknownName(place, `is not a parameter of ${this.#owner}: ${below}it takes`, all)
 	}
 }
 

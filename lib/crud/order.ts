@@ -46,8 +46,10 @@ function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: strin
 	while (!sortable.has(rest)) {
 		const end = rest.indexOf('.')
 		const relation = end === -1 ? undefined : relations.get(rest.slice(0, end))
-		if (relation === undefined || !relation.isJoined || relation.link.isMany)
-			throw unknownName(place, 'may only name', sortNames(plan))
+		if (relation === undefined || !relation.isJoined || relation.link.isMany) {
+			const below = rest === name ? '' : `, below ${name.slice(0, -rest.length - 1)},`
+			throw unknownName(place, `may only name${below}`, sortNames({ sortable, relations }))
+		}
 		via.push({ link: relation.link, where: undefined })
 		count.addRelation(place, via.length)
 		rest = rest.slice(end + 1)
@@ -59,7 +61,7 @@ function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: strin
 }
 
 /** What a list can be sorted by; of related records, the relation with a point. */
-function sortNames({ sortable, relations }: CrudPlan): string[] {
+function sortNames({ sortable, relations }: Pick<CrudPlan, 'sortable' | 'relations'>): string[] {
 	const toOne = [...relations.values()].filter(({ isJoined, link }) => isJoined && !link.isMany)
 	return [...sortable.keys(), ...toOne.map(({ name }) => `${name}.…`)]
 }

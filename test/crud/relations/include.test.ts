@@ -1,4 +1,4 @@
-/** What a request may include, and its bounds. */
+/** What a request may include, and its bounds; how names behind relations are refused. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'
@@ -105,4 +105,35 @@ describe('crud relations: what include may name', (test) => {
 			assert.is(await people.count({ op: 'eq', field: 'name', value: 'Eve' }), 0)
 		})
 	}
+})
+
+describe('crud relations: what conditions and sorts may name', (test) => {
+	const ofList = 'limit, offset, cursor, sort, fields, count, filter, include'
+	const requests: [query: string, error: string][] = [
+		['person=1', `person is not a parameter of this list: it takes ${ofList}, id, personId, person.…`],
+		[
+			'person.age=1',
+			'person.age is not a parameter of this list: below person, it takes id, name, articles.…',
+		],
+		[
+			'person.articles.x[gt]=1',
+			'person.articles.x[gt] is not a parameter of this list: below person.articles, it takes id, personId, person.…',
+		],
+		[
+			'filter={"person.age":1}',
+			'filter.person.age is not a field to filter by: below person, use one of id, name, articles',
+		],
+		[
+			'filter={"person":{"age":1}}',
+			'filter.person.age is not a field to filter by: use one of id, name, articles',
+		],
+		['sort=-person.age', 'sort may only name, below person, id, name'],
+		['sort=person', 'sort may only name id, personId, person.…'],
+		['sort=person.articles.id', 'sort may only name, below person, id, name'],
+	]
+	for (const [query, error] of requests)
+		test(query, async () => {
+			const { status, json } = await serve().ask(`/article?${query}`)
+			assert.equal([status, (json() as { error: string }).error], [400, error])
+		})
 })
