@@ -11,6 +11,7 @@ import { unknownName } from './bad-query.ts'
 import { translated } from './dialect.ts'
 import { allOf } from './filter-comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
+import { OF_PAGES } from './many/remove.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { relatedAccess, type Use } from './relations/access.ts'
@@ -80,7 +81,11 @@ export function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.method === 'QUERY'): CrudQuery {
 	const isExport = exportFormat(plan, exchange) !== undefined
 	const own = isExport ? exportPlan(plan) : plan
-	const params = new QueryParams(own, own.parameters, isExport ? 'this export' : undefined)
+	// `removeMany` refuses parameters of pages itself: ignored, they would seem to limit what is deleted.
+	const isDeletion = exchange.action?.name === 'removeMany'
+	const owner = isExport ? 'this export' : isDeletion ? 'a deletion' : undefined
+	const offered = own.parameters.filter((name) => !isDeletion || !OF_PAGES.includes(name))
+	const params = new QueryParams(own, own.parameters, owner, offered)
 	params.addText(fieldsOf(own, exchange))
 	if (hasBody) {
 		const body = exchange.body.decoded()

@@ -59,6 +59,7 @@ export function completeQuery(defaults: CrudQuery, given: Partial<CrudQuery> = d
 export class QueryParams {
 	readonly #plan: CrudPlan
 	readonly #parameters: readonly string[]
+	readonly #offered: readonly string[]
 	readonly #owner: string
 	readonly #count: TermCounter
 	readonly #terms = new RelatedTerms()
@@ -67,10 +68,17 @@ export class QueryParams {
 	/**
 	 * @param parameters names that aren't conditions
 	 * @param owner what has them, for messages
+	 * @param offered those of them that messages list
 	 */
-	constructor(plan: CrudPlan, parameters: readonly string[] = plan.parameters, owner = 'this list') {
+	constructor(
+		plan: CrudPlan,
+		parameters: readonly string[] = plan.parameters,
+		owner = 'this list',
+		offered = parameters,
+	) {
 		this.#plan = plan
 		this.#parameters = parameters
+		this.#offered = offered
 		this.#owner = owner
 		this.#count = new TermCounter(plan)
 	}
@@ -206,7 +214,7 @@ export class QueryParams {
 		const found = this.#terms.find(this.#plan, name, this.#count, place)
 		if (found !== undefined) return found
 		const { below, names } = namesFor(this.#plan, name, '.…')
-		const all = below === '' ? [...this.#parameters, ...names] : names
+		const all = below === '' ? [...this.#offered, ...names] : names
 		throw unknownName(place, `is not a parameter of ${this.#owner}: ${below}it takes`, all)
 	}
 }

@@ -99,6 +99,8 @@ for (const name of await storesHere()) {
 			])
 				assert.match(await del(query), /^400 /, query)
 			assert.match(await del(''), 'A condition is required, such as id[in]=1,2,3')
+			const offered = 'filter, search, id, title, owner, parent, children.…'
+			assert.match(await del('?secret=x'), `"secret is not a parameter of a deletion: it takes ${offered}"`)
 			assert.match(
 				await deleting(new CrudHandler(model, { ...OPTIONS, allow: ['list', 'remove'] }))('?owner=ada'),
 				/^405/,
