@@ -20,7 +20,7 @@ export async function checkedEach<T>(
 	const { value } = exchange.body.decoded()
 	if (!Array.isArray(value)) throw new RestError('invalid', 'The body must be a list of records')
 	if (value.length > maxBatch)
-		throw invalid([{ field: '', code: 'max', message: `must have at most ${maxBatch} records` }])
+		throw invalid([{ field: '', code: 'max', message: `The body must have at most ${maxBatch} records` }])
 	const problems: Detail[] = []
 	const records = await collectEach(value, problems, '', check)
 	if (problems.length > 0) throw invalid(problems)

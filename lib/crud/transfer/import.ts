@@ -131,7 +131,7 @@ async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading
 }
 
 function tooMany({ maxImport }: CrudPlan): RestError {
-	return invalid([{ field: '', code: 'max', message: `must have at most ${maxImport} records` }])
+	return invalid([{ field: '', code: 'max', message: `The body must have at most ${maxImport} records` }])
 }
 
 /** A longer text than this is never that of one record. */

@@ -171,7 +171,7 @@ describe('crud/transfer: imports', (test) => {
 		const asked = articles(handler({ maxImport: 2 }))
 		const post = importing(undefined, asked)
 		assert.is(await post('title\na\nb', CSV), '201 {"records":2}')
-		assert.is(await post('title\nc\nd\ne', CSV), '422 must have at most 2 records')
+		assert.is(await post('title\nc\nd\ne', CSV), '422 The body must have at most 2 records')
 		assert.is((await titles(asked)).length, 7)
 		await listening({ article: new Small(articleModel(), ALL) }, {}, async ({ url }) => {
 			for (const isChunked of [true, false]) {
