@@ -105,7 +105,11 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 			),
 			acceptPatch,
 		},
-		{ ...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)), ...asUpdate },
+		// A merge patch would replace the list.
+		{
+			...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)),
+			...{ ...asUpdate, acceptPatch: 'application/json' },
+		},
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
 		action('remove', ['DELETE'], 1, (view, id) => changeById(view, id, 'remove')),
 		{

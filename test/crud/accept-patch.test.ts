@@ -6,7 +6,7 @@ import { describe } from '../helpers/describe.ts'
 
 describe('PATCH of a record', (test) => {
 	const served = (
-		allow: readonly ('list' | 'read' | 'update')[],
+		allow: readonly ('list' | 'read' | 'update' | 'updateMany')[],
 		updatable: readonly string[] = ['text'],
 	) => {
 		const maybe = <T extends string>(type: T) => ({ type, nullable: true }) as const
@@ -43,6 +43,13 @@ describe('PATCH of a record', (test) => {
 		assert.is((await ask('PATCH /other', wrong)).headers['accept-patch'], undefined)
 		const readOnly = served(['list', 'read'])
 		assert.is((await readOnly.ask('OPTIONS /note/1')).headers['accept-patch'], undefined)
+	})
+
+	test('a list takes updateMany as JSON: a merge patch would replace the list', async () => {
+		const { ask } = served(['list', 'updateMany'])
+		assert.is((await ask('OPTIONS /note')).headers['accept-patch'], 'application/json')
+		const refused = await ask('PATCH /note', { body: 'a', headers: { 'content-type': 'text/plain' } })
+		assert.equal([refused.status, refused.headers['accept-patch']], [415, 'application/json'])
 	})
 
 	test('a JSON column is replaced, not merged, so a merge patch is not offered', async () => {
