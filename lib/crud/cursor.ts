@@ -4,6 +4,7 @@
  */
 import { attempt } from '../base/attempt.ts'
 import type { RestError } from '../base/error.ts'
+import { isPlain } from '../base/options.ts'
 import type { Condition, Field, FieldType, Link, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
 import { badQuery } from './bad-query.ts'
@@ -20,14 +21,18 @@ export function keysetCursor(stamp: string, next: string): string {
 	return Buffer.from(`["${stamp}",${next.slice(1)}`).toString('base64url')
 }
 
-/** Makes a cursor from the offset of the next page. For lists whose key is hidden: other cursors contain the key. */
+/**
+ * Makes a cursor from the offset of the next page. For lists whose key is hidden: other cursors contain the key. In an object,
+ * because `fields()` may hide the key from some requests: an offset must not be taken for a key.
+ */
 export function offsetCursor(stamp: string, offset: number): string {
-	return Buffer.from(JSON.stringify([stamp, offset])).toString('base64url')
+	return Buffer.from(JSON.stringify([stamp, { offset }])).toString('base64url')
 }
 
 /** The offset in a cursor made by `offsetCursor`. @throws RestError as `cursorValues` */
 export function cursorOffset(cursor: string, stamp: string): number {
-	const [offset, ...more] = partsAfterStamp(cursor, stamp)
+	const [position, ...more] = partsAfterStamp(cursor, stamp)
+	const offset: unknown = isPlain(position) ? Reflect.get(position, 'offset') : undefined
 	if (Number.isSafeInteger(offset) && Number(offset) >= 0 && more.length === 0) return Number(offset)
 	throw malformed()
 }

@@ -16,6 +16,8 @@ function keys(): Asking {
 	return asking({ t: new CrudHandler(model, { visible: ['name', 'rank'] }) })
 }
 
+type Headers = Readonly<Record<string, string>>
+
 interface Page {
 	readonly data: { readonly name: string }[]
 	readonly meta: { readonly offset: number; readonly next: string | null }
@@ -57,7 +59,8 @@ describe('crud: a hidden key', (test) => {
 		const asked = keys()
 		const { meta } = (await asked.ask('/t?limit=1')).json() as Page
 		const [stamp] = JSON.parse(Buffer.from(meta.next ?? '', 'base64url').toString()) as string[]
-		for (const values of [['MARKER3'], ['5'], [-1], [1.5], [2 ** 53], [null], [], [1, 1]]) {
+		const offsets = ['5', -1, 1.5, 2 ** 53, null].map((offset) => [{ offset }])
+		for (const values of [['MARKER3'], [5], ['5'], [null], [], [{}], [{ offset: 1 }, 1], ...offsets]) {
 			const cursor = Buffer.from(JSON.stringify([stamp, ...values])).toString('base64url')
 			assert.is(
 				await refusalOf(asked, `/t?cursor=${cursor}`),
@@ -71,6 +74,25 @@ describe('crud: a hidden key', (test) => {
 		)
 		assert.is(await refusalOf(asked, '/t?cursor=!'), '400 cursor is malformed: take it from meta.next')
 		assert.match(await refusalOf(asked, '/t?sort=code'), /^400 sort may only name name, rank/)
+	})
+
+	test('a cursor of a request that sees the key is none of one that does not, and the other way', async () => {
+		class Notes extends CrudHandler {
+			override fields() {
+				return this.request.header('x-hidden') === undefined ? {} : { hidden: ['id'] }
+			}
+		}
+		const rows = [11, 12, 13].map((id) => ({ id, text: `t${id}` }))
+		const model = new MemoryModel('note', { key: 'id', fields: { id: 'integer', text: 'text' }, rows })
+		const asked = asking({ note: new Notes(model, { visible: 'all' }) })
+		const hiding: Headers = { 'x-hidden': '1' }
+		for (const headers of [{}, hiding]) {
+			const { meta } = (await asked.ask('/note?limit=1', { headers })).json() as Page
+			const follow = (more: Headers) => asked.ask(`/note?limit=1&cursor=${meta.next}`, { headers: more })
+			assert.match((await follow(headers)).text(), '"text":"t12"')
+			const others = headers === hiding ? {} : hiding
+			assert.match((await follow(others)).text(), '"cursor is malformed: take it from meta.next"')
+		}
 	})
 
 	test('a count has the same meta fields as a full page', async () => {
