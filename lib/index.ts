@@ -30,7 +30,7 @@ export { MemoryCache, type MemoryCacheOptions } from './cache/memory-cache.ts'
 export { type RememberOptions, remember, type Storable } from './cache/remember.ts'
 export type { CorsOptions } from './cors/cors.ts'
 export { CrudPage, CrudRecord } from './crud/answers.ts'
-export { CrudHandler, type CrudScope, type CrudValues } from './crud/crud-handler.ts'
+export { CrudHandler, type CrudValues } from './crud/crud-handler.ts'
 export { databaseError } from './crud/database-errors.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
@@ -48,6 +48,7 @@ export type {
 	RelatedHandler,
 } from './crud/options.ts'
 export type { CrudId } from './crud/record-id.ts'
+export type { CrudScope } from './crud/scope.ts'
 export type { TotalsRequest } from './crud/totals/request.ts'
 export { type Transacting, type TransactionOptions, transaction } from './crud/transaction.ts'
 export type {

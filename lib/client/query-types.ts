@@ -75,7 +75,7 @@ export type Filter<T, R = NoRelations> = string extends keyof T
 	? Readonly<Record<string, unknown>>
 	: Where<T, R> & Groups<T, R> & { readonly [K in RelationName<R>]?: RelatedFilter<R[K]> }
 
-interface Groups<T, R> {
+type Groups<T, R> = {
 	readonly and?: readonly Filter<T, R>[]
 	readonly or?: readonly Filter<T, R>[]
 	readonly not?: Filter<T, R>

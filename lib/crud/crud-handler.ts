@@ -23,7 +23,7 @@ import { createManyRecords } from './many/create.ts'
 import { removeManyRecords } from './many/remove.ts'
 import { updateManyRecords } from './many/update.ts'
 import { upsertRecords } from './many/upsert.ts'
-import type { CrudOptionsOf } from './named-options.ts'
+import type { CrudFieldName, CrudOptionsOf } from './named-options.ts'
 import type { CrudFieldLimits } from './narrow.ts'
 import { crudActions } from './operations.ts'
 import { type CrudOperation, OPERATIONS } from './options.ts'
@@ -32,18 +32,13 @@ import type { CrudId } from './record-id.ts'
 import { checkRelations } from './relations/access.ts'
 import { relationActions } from './relations/actions.ts'
 import { notingWriters } from './replicas.ts'
+import type { CrudScope } from './scope.ts'
 import { totalRecords, totalsActions } from './totals/action.ts'
 import { completeTotals, type TotalsRequest } from './totals/request.ts'
 import { beginState, type CrudFacts, FACTS, type RequestState, STATE } from './view.ts'
 
 /** The values given to `create`, `update` and `replace`, by field name. */
 export type CrudValues = Readonly<Record<string, unknown>>
-
-/**
- * Limits an operation to some records: for each field, the allowed value or a list of allowed values; or any condition in the
- * words of `filter`, on all fields, visible or not: `{ or: [{ owner: 5 }, { public: true }] }`.
- */
-export type CrudScope = Readonly<Record<string, unknown>>
 
 /**
  * Serves a model below the path where it is mounted. In `access`, its operations are `list`, `read` and so on.
@@ -213,7 +208,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	 *
 	 *     override scope() { return { owner: this.user?.id } }
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
-	 *     override scope() { return { or: [{ owner: this.user?.id ?? null }, { public: true }] } }
+	 *     override scope(): CrudScope<Db['note']> { return { or: [{ owner: this.user?.id ?? null }, { public: true }] } }
 	 *
 	 * Of other conditions than equality, a write that would leave the scope is undone: 403. Conditions on related records see
 	 * all of them, whatever the other handler's own scope. A value of `undefined`, wherever it is, is an error, 500, so that a
@@ -291,6 +286,9 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	 *
 	 * @throws TypeError for an unknown field
 	 */
+	// Twice, as the operations: where parameters name fields, a `CrudHandler<Article>` would otherwise be no `CrudHandler`.
+	needs<Name extends CrudFieldName<T>>(...fields: readonly Name[]): void
+	needs<Name extends CrudFieldName<T>>(...fields: readonly Name[]): void
 	needs(...fields: readonly string[]): void {
 		exchangeOf(this, 'needs')
 		const { owner, fields: known } = this[FACTS].plan

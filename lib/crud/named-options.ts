@@ -20,6 +20,9 @@ export type CrudOptionsOf<T extends object> = T extends infer R extends object
 			: CrudNamedOptions<R>
 	: never
 
+/** The name of a field of `T`; any text if `T` says nothing of names. */
+export type CrudFieldName<T> = [keyof T] extends [never] ? string : keyof T & string
+
 /**
  * The names of the fields whose values fit `V`, or are absent. Conditional, because errors of the compiler then list the names,
  * and not `keyof Article`.

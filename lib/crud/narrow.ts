@@ -8,14 +8,21 @@ import { isPlain, nearest } from '../base/options.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { type CrudField, dropOldest, type FieldMap, Selections } from './fields.ts'
 import { defaultQuery } from './list-query.ts'
+import type { CrudFieldName } from './named-options.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
 import { type CrudFacts, type CrudView, FACTS, stateOf } from './view.ts'
 
-/** What `fields()` returns: the fields that this request doesn't have, and those that it can't write, by clients' names. */
-export interface CrudFieldLimits {
-	readonly hidden?: readonly string[]
-	readonly readOnly?: readonly string[]
+/**
+ * What `fields()` returns: the fields that this request doesn't have, and those that it can't write, by clients' names.
+ *
+ * @template T a record with all fields: the compiler then checks the names. @default any names
+ */
+export type CrudFieldLimits<T = Record<string, unknown>> = NamedLimits<CrudFieldName<T>>
+
+interface NamedLimits<Name> {
+	readonly hidden?: readonly Name[]
+	readonly readOnly?: readonly Name[]
 }
 
 /** A handler with `fields()` that a request may be about. */

@@ -1,6 +1,8 @@
 /** Scopes: the condition that `scope()` adds to every query, and the values that it sets on new records. */
 import { isRestError, RestError } from '../base/error.ts'
 import { isPlain, nearest } from '../base/options.ts'
+import type { Filter } from '../client/query-types.ts'
+import type { NoRelations } from '../client/record-types.ts'
 import type { Changes, Condition, Value, Values } from '../models/model.ts'
 import { GROUPS } from '../wire/list.ts'
 import type { CrudField } from './fields.ts'
@@ -8,6 +10,15 @@ import { type FilterReader, filterCondition, outermost } from './filter.ts'
 import { allOf, comparison, TermCounter } from './filter-comparison.ts'
 import type { CrudPlan, RelationLink } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
+
+/**
+ * Limits an operation to some records: for each field, the allowed value or a list of allowed values; or any condition in the
+ * words of `filter`, on all fields, visible or not: `{ or: [{ owner: 5 }, { public: true }] }`.
+ *
+ * @template T a record with all fields: the compiler then checks names and values. @default any names
+ * @template R its relations, as those of a `CrudClient`. @default none
+ */
+export type CrudScope<T = Record<string, unknown>, R = NoRelations> = Filter<T, R>
 
 /** The records that an operation may access. */
 export interface Scope {

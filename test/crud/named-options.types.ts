@@ -1,10 +1,16 @@
-/** What the options of a `CrudHandler` accept and refuse if it has the type of a record: see `helpers/types.ts`. */
-import { CrudClient } from '../../lib/client/index.ts'
+/**
+ * What the options and the methods of a `CrudHandler` accept and refuse if it has the type of a record: see
+ * `helpers/types.ts`.
+ */
+import { CrudClient, type Many } from '../../lib/client/index.ts'
 import {
+	type CrudFieldLimits,
 	CrudHandler,
 	type CrudNamedOptions,
+	type CrudOperation,
 	type CrudOptions,
 	type CrudOptionsOf,
+	type CrudScope,
 	createServer,
 	MemoryModel,
 	transaction,
@@ -29,6 +35,7 @@ interface Db {
 	author: { id: number; name: string }
 }
 type Article = Db['article']
+type Author = Db['author']
 
 const model = new MemoryModel('article', { key: 'id', fields: { id: 'integer' } })
 const authors = new CrudHandler<Db['author']>(model, { visible: 'all' })
@@ -194,6 +201,97 @@ types('crud: names in options, without the type of a record', (say) => {
 	})
 })
 
+types('crud: names in overridden methods', (say) => {
+	say('a scope has names and values of fields, where its type is written', () => {
+		class Good extends CrudHandler<Article> {
+			override scope(operation: CrudOperation): CrudScope<Article> {
+				if (operation === 'list') return { state: ['public', 'draft'], author_id: null }
+				if (operation === 'read') return { or: [{ slug: 'a' }, { not: { changed: { lt: new Date(0) } } }] }
+				return {}
+			}
+		}
+		class Later extends CrudHandler<Article> {
+			override async scope(): Promise<CrudScope<Article, { author: Author; comments: Many<Author> }>> {
+				return { state: 'public', author: { name: 'Ada' }, comments: { none: { id: 5 } }, 'author.id': 7 }
+			}
+		}
+		const bad: CrudScope<Article>[] = [
+			// @ts-expect-error: there is no such field
+			{ staet: 'public' },
+			// @ts-expect-error: nor beside one that there is
+			{ author_id: 5, staet: 'public' },
+			// @ts-expect-error: nor in one of several conditions
+			{ or: [{ author_id: 5 }, { staet: 'public' }] },
+			// @ts-expect-error: there is no such value
+			{ state: 'publik' },
+			// @ts-expect-error: its relations aren't in the type
+			{ author: { name: 'Ada' } },
+		]
+		const astray: CrudScope<Article, { author: Author }> = {
+			// @ts-expect-error: the related records have no such field
+			author: { nmae: 'Ada' },
+		}
+		return [new Good(model, { visible: ['id'] }), new Later(model, { visible: ['id'] }), bad, astray]
+	})
+
+	say('so have the limits of a request', () => {
+		class Good extends CrudHandler<Article> {
+			override fields(): CrudFieldLimits<Article> {
+				return this.can('staff') ? {} : { hidden: ['slug'], readOnly: ['state'] }
+			}
+		}
+		const bad: CrudFieldLimits<Article>[] = [
+			// @ts-expect-error: there is no such field
+			{ hidden: ['slugs'] },
+			// @ts-expect-error: there is no such field
+			{ readOnly: ['slug', 'states'] },
+			// @ts-expect-error: there are no such limits
+			{ readonly: ['slug'] },
+		]
+		return [new Good(model, { visible: ['id'] }), bad]
+	})
+
+	say('what is needed is a field', () => {
+		class Needy extends CrudHandler<Article> {
+			override async read(id: string) {
+				this.needs('slug', 'state')
+				// @ts-expect-error: there is no such field
+				this.needs('slug', 'states')
+				return super.read(id)
+			}
+		}
+		class Open<T extends { state: string }> extends CrudHandler<T> {
+			override scope() {
+				this.needs('state')
+				return { state: 'public' }
+			}
+		}
+		return [Needy, Open]
+	})
+
+	say('without types, any names compile, also of relations', () => {
+		class Inferred extends CrudHandler<Article> {
+			override scope(operation: CrudOperation) {
+				return operation === 'list' ? { 'author.name': 'Ada' } : { comments: { none: { spam: true } } }
+			}
+			override fields() {
+				return this.can('staff') ? {} : { hidden: ['a'], readOnly: ['b'] }
+			}
+		}
+		class Any extends CrudHandler {
+			override scope(): CrudScope {
+				this.needs('a', ...['b'])
+				return { c: 5 }
+			}
+			override fields(): CrudFieldLimits {
+				return { hidden: ['d'] }
+			}
+		}
+		same<Same<CrudScope, Readonly<Record<string, unknown>>>>()
+		return [new Inferred(model, { visible: ['id'] }), new Any(model, { visible: ['x'] })]
+	})
+})
+
 types('crud: handlers with the type of a record', (say) => {
 	say('they are handlers like others', () => {
 		const some: CrudHandler = articles({})
@@ -201,8 +299,9 @@ types('crud: handlers with the type of a record', (say) => {
 		const typed: CrudHandler<Article> = new CrudHandler(model, { visible: ['id'] })
 		// @ts-expect-error: the type of the variable has the names
 		const wrong: CrudHandler<Article> = new CrudHandler(model, { visible: ['x'] })
+		const other: CrudHandler<Article> = some
 		void transaction([typed, authors], async () => {})
-		return [createServer({ article: typed, author: authors }), all, wrong]
+		return [createServer({ article: typed, author: authors }), all, wrong, other]
 	})
 
 	say('their options are plain options too', () => {
