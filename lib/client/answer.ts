@@ -49,7 +49,7 @@ export function readAnswer(
 /** The error for a success that isn't of this API. */
 export function unexpected(call: Call, response: Response, why: string, body?: unknown): ApiError {
 	return new ApiError(`${titleOf(call)}: the answer ${why}`, {
-		...{ status: response.status, code: 'unexpected_answer', response, body },
+		...{ ...failedRequest(call), status: response.status, code: 'unexpected_answer', response, body },
 	})
 }
 
@@ -70,6 +70,7 @@ function errorOf(call: Call, response: Response, body: unknown, now: number): Ap
 	const sent = [error, detail, title].find((one) => typeof one === 'string' && one !== '')
 	const message = String(sent ?? `${titleOf(call)} was answered ${`${status} ${statusText}`.trim()}`)
 	return new ApiError(message, {
+		...failedRequest(call),
 		status,
 		code: typeof code === 'string' ? code : `http_${status}`,
 		details: [details].flat().filter(isDetail),
@@ -88,9 +89,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null
 }
 
-/** Method and URL, without the query, which may be long and private. */
-export function titleOf({ method, url }: Call): string {
-	return `${method} ${url.split('?', 1)[0]}`
+/** The request of a call, without the query, which may be long and private. */
+export function failedRequest({ method, url }: Call): { readonly method: string; readonly url: string } {
+	return { method, url: url.replace(/\?.*/s, '') }
+}
+
+/** Method and URL of a call, in messages. */
+export function titleOf(call: Call): string {
+	const { method, url } = failedRequest(call)
+	return `${method} ${url}`
 }
 
 /** `Retry-After` as seconds from now, at least 0; `undefined` if absent or malformed (RFC 9110 §10.2.3). */
@@ -138,6 +145,8 @@ export interface ApiErrorFacts {
 	readonly status: number
 	readonly code: string
 	readonly details?: readonly Detail[]
+	readonly method?: string | undefined
+	readonly url?: string | undefined
 	readonly requestId?: string | undefined
 	readonly retryAfterSeconds?: number | undefined
 	readonly response?: Response | undefined
@@ -165,18 +174,26 @@ export class ApiError extends Error {
 	declare readonly code: ErrorCode | 'network_error' | 'unexpected_answer' | (string & {})
 	/** Problems by field; may be empty. */
 	declare readonly details: readonly Detail[]
+	/** The method of the request; `undefined` in an error that the client didn't make, as for `url`. */
+	declare readonly method: string | undefined
+	/** The URL of the request, without the query: logs have the error's properties, and a query has values. */
+	declare readonly url: string | undefined
 	/** The id of the request in the server's log. */
 	declare readonly requestId: string | undefined
 	/** How long to wait before another attempt, from `Retry-After`. `undefined` if the server didn't say. */
 	declare readonly retryAfterSeconds: number | undefined
-	/** The response, for its headers; its body has been read. `undefined` if there was none. */
+	/**
+	 * The response, for its headers; its body has been read. `undefined` if there was none. Not enumerable, so that logs
+	 * don't have its headers, nor its URL with the query.
+	 */
 	declare readonly response: Response | undefined
 	/** The body: its value if it is JSON, or else its text. */
 	declare readonly body: unknown
 
 	constructor(message: string, facts: ApiErrorFacts) {
-		const { cause, ...rest } = facts
+		const { cause, response, ...rest } = facts
 		super(message, cause === undefined ? undefined : { cause })
 		Object.assign(this, { details: [] }, rest)
+		Object.defineProperty(this, 'response', { value: response })
 	}
 }

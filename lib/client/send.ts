@@ -3,7 +3,16 @@
  * attempts, and aborts.
  */
 import { isUrl } from './address.ts'
-import { type Answer, ApiError, type Call, isRecord, readAnswer, titleOf, unexpected } from './answer.ts'
+import {
+	type Answer,
+	ApiError,
+	type Call,
+	failedRequest,
+	isRecord,
+	readAnswer,
+	titleOf,
+	unexpected,
+} from './answer.ts'
 import { type Fetch, type FetchInit, HEADERS, isHeaders, type Settings } from './settings.ts'
 
 /** The same limit as that of `fetch`. */
@@ -99,7 +108,7 @@ export function networkError(call: Call, response: Response | undefined, cause: 
 	const reason = cause instanceof Error ? cause.message : String(cause)
 	const what = response === undefined ? 'no answer' : 'only a part of its answer'
 	return new ApiError(`${titleOf(call)} got ${what}: ${reason}`, {
-		...{ status: response?.status ?? 0, code: 'network_error', response, cause },
+		...{ ...failedRequest(call), status: response?.status ?? 0, code: 'network_error', response, cause },
 	})
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient, type CrudClientOptions } from '../../lib/client/index.ts'
 import { messageOf } from '../helpers/asking.ts'
@@ -604,6 +605,33 @@ describe('client: errors', (test) => {
 			assert.equal([error.status, error.code, error.response], [0, 'network_error', undefined])
 			assert.is(error.message, `GET ${site.origin}/blog/article got no answer: fetch failed`)
 			assert.instance(error.cause, TypeError)
+		}))
+
+	test('every failure says which request it was, without the query; logs have nothing else of it', () =>
+		answering(async (site) => {
+			const sent = { where: { title: 'private' } }
+			const failures: [what: string, answer: Site['answer'], method: string, call: () => Promise<unknown>][] =
+				[
+					[
+						'refused',
+						json({ success: false, error: 'Not Found' }, 404),
+						'GET',
+						() => clientOf(site).list(sent),
+					],
+					['not of this API', json('Log in'), 'GET', () => clientOf(site).list(sent)],
+					['lost', (request) => request.socket.destroy(), 'GET', () => clientOf(site).list(sent)],
+					['a change', json({}, 500), 'DELETE', () => clientOf(site).removeMany(sent)],
+				]
+			for (const [what, answer, method, call] of failures) {
+				site.answer = answer
+				const error = await failureOf(call())
+				const request = [error.method, error.url]
+				assert.equal(request, [method, `${site.origin}/blog/article`], what)
+				const logged = `${inspect(error, { depth: 5 })} ${JSON.stringify(error)}`
+				assert.match(logged, `${site.origin}/blog/article`, what)
+				assert.not.match(logged, 'private', what)
+			}
+			assert.is(new ApiError('busy', { status: 503, code: 'unavailable' }).method, undefined)
 		}))
 
 	test('a truncated response is a network_error with its status', () =>
