@@ -140,7 +140,7 @@ export interface IncludeOne<T, R = NoRelations> {
 export interface IncludeMany<T, R = NoRelations> extends IncludeOne<T, R> {
 	/** Maximum number within each record. @default the server's for this relation */
 	readonly limit?: number
-	/** @default the order of the key */
+	/** @default the server's own order */
 	readonly sort?: SortTerm<T, R> | readonly SortTerm<T, R>[]
 	readonly filter?: Filter<T, R>
 	/** Whether to count those that match, as `meta.total`; a number counts only up to it. @default false */
@@ -199,7 +199,7 @@ export interface ListQuery<
 	readonly offset?: number | undefined
 	/** `meta.next` of the previous page; sort and conditions must be the same. */
 	readonly cursor?: string | null | undefined
-	/** The fields to sort by. @default the order of the key */
+	/** The fields to sort by. @default the server's own order: by the key, unless its handler has another */
 	readonly sort?: SortTerm<T, R> | readonly SortTerm<T, R>[] | undefined
 	/**
 	 * Whether to count the matching records, as `meta.total`; a number counts only up to it, and `meta.more` says whether

@@ -85,6 +85,25 @@ export function refuse(
 	}
 }
 
+/** Refuses an order that clients couldn't ask for: its values are in their cursors. */
+export function refuseUnsortable(owner: string, sort: readonly string[], sortable: FieldMap): void {
+	const named = sort.map((term) => sortTerm(term, sortable).name)
+	for (const [at, name] of named.entries()) {
+		if (!sortable.has(name))
+			throw new TypeError(`${owner}: sort: ${name} isn't in sortable${nearest(name, sortable.keys())}`)
+		if (named.indexOf(name) < at) throw new TypeError(`${owner}: sort names ${name} twice`)
+	}
+}
+
+/** A term of `sort`: `title`, or `-title` for descending order. */
+export function sortTerm(
+	term: string,
+	sortable: FieldMap,
+): { readonly name: string; readonly descending: boolean } {
+	const descending = term.startsWith('-') && !sortable.has(term)
+	return { name: descending ? term.slice(1) : term, descending }
+}
+
 export function versionOf(
 	owner: string,
 	model: Model,

@@ -8,7 +8,7 @@ import type { Condition, Field, ListQuery, Order } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
-import { badQuery, badValue, countOf, names, unknownName, wholeNumber } from './bad-query.ts'
+import { badQuery, badValue, countOf, unknownName, wholeNumber } from './bad-query.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
 import type { CrudField } from './fields.ts'
 import { filterCondition, namesFor, RelatedTerms, searchCondition } from './filter.ts'
@@ -41,7 +41,7 @@ const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 
 /** The query of a list without parameters. */
 export function defaultQuery(plan: CrudPlan): CrudQuery {
-	const order = orderOf(plan, [], new TermCounter(plan))
+	const order = orderOf(plan, undefined, new TermCounter(plan))
 	return Object.freeze({
 		...{ selection: plan.selections.all, where: undefined, order, limit: plan.listLimit, offset: 0 },
 		...{ after: undefined, total: false, include: NO_INCLUDE, stamp: stampOf(order, undefined) },
@@ -144,7 +144,7 @@ export class QueryParams {
 	query(atOnce = this.#plan.maxLimit): CrudQuery {
 		const plan = this.#plan
 		const settings = this.#settings
-		const order = orderOf(plan, settings.has('sort') ? names('sort', settings.get('sort')) : [], this.#count)
+		const order = orderOf(plan, settings.get('sort'), this.#count)
 		const where = this.#terms.condition()
 		const stamp = stampOf(order, where)
 		const cursor = settings.get('cursor')

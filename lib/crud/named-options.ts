@@ -56,6 +56,7 @@ export interface CrudNamedOptions<T extends object> extends CrudOptions {
 	readonly creatable?: readonly NameOf<T>[]
 	readonly filterable?: readonly NameOf<T>[]
 	readonly sortable?: readonly NameOf<T>[]
+	readonly sort?: readonly (NameOf<T> | `-${NameOf<T>}`)[]
 	readonly searchable?: readonly NameOf<T, string | null>[]
 	readonly rules?: ByName<T, CrudRules[string]>
 	readonly columns?: 'camelCase' | ByName<T, string>

@@ -6,6 +6,7 @@
 import { attached } from '../base/attached.ts'
 import { isPlain, nearest } from '../base/options.ts'
 import type { Exchange } from '../exchange/exchange.ts'
+import { sortTerm } from './check-fields.ts'
 import { type CrudField, dropOldest, type FieldMap, Selections } from './fields.ts'
 import { defaultQuery } from './list-query.ts'
 import type { CrudFieldName } from './named-options.ts'
@@ -126,6 +127,7 @@ function narrowedPlan(
 	const narrowed: CrudPlan = {
 		...plan,
 		...{ visible, searchable, filterable: shown(plan.filterable), sortable: shown(plan.sortable) },
+		sort: plan.sort.filter((term) => !hidden.has(sortTerm(term, plan.sortable).name)),
 		...{ creatable: writable(plan.creatable), updatable: writable(plan.updatable) },
 		isKeyVisible: plan.keys.length > 0 && plan.keys.every(({ name }) => visible.has(name)),
 		parameters: plan.parameters.filter((name) => name !== 'search' || searchable.size > 0),

@@ -67,6 +67,11 @@ export interface CrudOptions {
 	 * The fields that a list can be sorted by; they must be visible. @default those of `visible` whose type has an order
 	 */
 	readonly sortable?: readonly string[]
+	/**
+	 * The order of lists, also within other records, if the client gives none, in the words of the query: `['-created', 'title']`. Of
+	 * fields in `sortable`. @default [] the key's
+	 */
+	readonly sort?: readonly string[]
 	/** The text fields that `search` looks in; they must be visible. @default [] */
 	readonly searchable?: readonly string[]
 	/** The operations that are served; others are 405. @default ['list', 'read'] */

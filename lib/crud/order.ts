@@ -1,21 +1,25 @@
 /** Parses the parameter `sort`, of a list or of included records. Used by `list-query.ts` and `relations/parse-include.ts`. */
 import type { Order } from '../models/model.ts'
-import { badQuery, fieldNamed, unknownName } from './bad-query.ts'
+import { badQuery, fieldNamed, names, unknownName } from './bad-query.ts'
+import { sortTerm } from './check-fields.ts'
 import type { TermCounter } from './filter-comparison.ts'
 import type { CrudPlan } from './plan.ts'
 
-/** The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total. */
+/**
+ * The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total.
+ *
+ * @param asked what the client has sent; `undefined` for nothing
+ */
 export function orderOf(
 	plan: CrudPlan,
-	terms: readonly string[],
+	asked: unknown,
 	count: TermCounter,
 	place = 'sort',
 ): readonly Order[] {
 	const { keys, sortable } = plan
 	const order: Order[] = []
-	for (const term of terms) {
-		const descending = term.startsWith('-') && !sortable.has(term)
-		const name = descending ? term.slice(1) : term
+	for (const term of asked === undefined ? plan.sort : names(place, asked)) {
+		const { name, descending } = sortTerm(term, sortable)
 		const own = sortable.get(name)
 		const found: Order =
 			own === undefined

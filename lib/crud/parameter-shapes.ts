@@ -148,18 +148,20 @@ function pageParameters({ listLimit, maxLimit }: CrudPlan): ParameterShape[] {
 }
 
 function sortParameters(plan: CrudPlan): ParameterShape[] {
-	const { sortable, keys } = plan
+	const { sortable, sort, keys } = plan
 	const toOne = joinedRelations(plan).filter(({ link }) => !link.isMany)
 	if (sortable.size === 0 && toOne.length === 0) return []
 	const terms = [...sortable.keys()].flatMap((name) => [name, `-${name}`])
 	const isShown = keys.length > 0 && keys.every(({ name }) => sortable.has(name))
-	const order = isShown ? `, by default ${keys.map(({ name }) => name).join(', ')}` : ''
+	const usual = sort.length > 0 ? sort : isShown ? keys.map(({ name }) => name) : []
+	const order = usual.length > 0 ? `, by default ${usual.join(', ')}` : ''
 	const more =
 		toOne.length === 0 ? '' : `; in a text also by ${toOne.map(({ name }) => `\`${name}.…\``).join(', ')}`
+	const schema: JsonSchema = sortable.size === 0 ? { type: 'string' } : namesSchema(terms, toOne.length > 0)
 	return [
 		parameter(
 			'sort',
-			sortable.size === 0 ? { type: 'string' } : namesSchema(terms, toOne.length > 0),
+			sort.length === 0 ? schema : { ...schema, default: sort },
 			`Sort order${order}; \`-\` means descending${more}`,
 			{ role: 'sort', written: 'joined' },
 		),

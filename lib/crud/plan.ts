@@ -17,6 +17,7 @@ import {
 	pick,
 	refuse,
 	refuseHidden,
+	refuseUnsortable,
 	stampOf,
 	versionOf,
 	whyUnsearchable,
@@ -53,6 +54,8 @@ export interface CrudPlan
 	readonly visible: FieldMap
 	readonly filterable: FieldMap
 	readonly sortable: FieldMap
+	/** The order if the client gives none, in the words of a query. */
+	readonly sort: readonly string[]
 	readonly searchable: FieldMap
 	readonly creatable: FieldMap
 	readonly updatable: FieldMap
@@ -148,6 +151,7 @@ export function crudPlan(
 		({ type }) => !isOrdered(type) && `is of type ${type}, which has no order`,
 	)
 	refuse(owner, 'searchable', searchable, whyUnsearchable)
+	refuseUnsortable(owner, given.sort, sortable)
 	if (limit > maxLimit)
 		throw new RangeError(`${owner}: limit ${limit} is more than maxLimit ${maxLimit}: raise maxLimit`)
 	if (searchable.size > maxTextTerms)
@@ -202,7 +206,7 @@ export function crudPlan(
 		),
 		...{ owner, model, sessionBy, hasReplicas: replicasOf(model) !== undefined },
 		isRenamed: [...fields].some(([name, { field }]) => field.name !== name),
-		...{ fields, visible, sortable, searchable, updatable, version, keys, touch },
+		...{ fields, visible, sortable, sort: given.sort, searchable, updatable, version, keys, touch },
 		...{ softDelete, living: living({ softDelete }), upsertOn: given.upsertOn },
 		...{ limit, maxLimit, maxPageBytes, maxTextTerms, maxIn, maxBatch, databaseMessages, totals, dialect },
 		listLimit: dialect === undefined ? limit : maxLimit,

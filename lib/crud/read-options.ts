@@ -45,6 +45,7 @@ export const READERS = {
 	creatable: optional(names),
 	filterable: optional(names),
 	sortable: optional(names),
+	sort: or(names, []),
 	searchable: or(names, []),
 	allow: or(operations, ['list', 'read']),
 	rules: (_where, rules) => rules,

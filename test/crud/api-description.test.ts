@@ -446,6 +446,19 @@ describe('crud/api-description: the rest of an operation', (test) => {
 		)
 	})
 
+	test('parameters of a list: the order without a sort', () => {
+		const sortOf = (options: Partial<CrudOptions>) => {
+			const found = shapeOf('list', options).query.find(({ name }) => name === 'sort')
+			return [found?.description, found?.schema.default]
+		}
+		const options = { visible: ['id', 'title', 'note'] }
+		assert.equal(sortOf(options), ['Sort order, by default id; `-` means descending', undefined])
+		assert.equal(sortOf({ ...options, sort: ['-note', 'title'] }), [
+			'Sort order, by default -note, title; `-` means descending',
+			['-note', 'title'],
+		])
+	})
+
 	test('parameters of a list: none that are ignored', () => {
 		const { query } = shapeOf('list', {
 			ignoreQuery: ['title', 'offset', 'rank[gt]'],

@@ -53,6 +53,7 @@ types('crud: names in options', (say) => {
 			creatable: ['title', 'deleted'],
 			filterable: ['state', 'big'],
 			sortable: [],
+			sort: ['-state', 'slug'],
 			allow: ['list', 'read'],
 			limit: 5,
 			maxPageBytes: 1_000,
@@ -74,6 +75,8 @@ types('crud: names in options', (say) => {
 			() => articles({ filterable: ['titel'] }),
 			// @ts-expect-error: there is no such field
 			() => articles({ sortable: ['-title'] }),
+			// @ts-expect-error: there is no such field
+			() => articles({ sort: ['-titel'] }),
 			// @ts-expect-error: there is no such option
 			() => articles({ updateable: ['title'] }),
 		]

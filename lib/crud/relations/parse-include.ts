@@ -280,7 +280,7 @@ class Draft {
 		const within = { ...outermost(`${place}.filter`), links: this.#depth }
 		return {
 			where: filter === undefined ? undefined : filterCondition(filter, to, count, within),
-			order: orderOf(to, sort === undefined ? [] : names(`${place}.sort`, sort), count, `${place}.sort`),
+			order: orderOf(to, sort, count, `${place}.sort`),
 			limit: Math.min(given === undefined ? limit : wholeNumber(`${place}.limit`, given), maxLimit),
 			count: countOf(`${place}.count`, counted),
 		}
