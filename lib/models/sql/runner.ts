@@ -72,7 +72,7 @@ export class Runner {
 			})
 			return this.timeout.wait(result, kind, translate, () => {
 				isLate = true
-				return isSent ? undefined : 'unavailable'
+				return isSent ? undefined : waitedInVain()
 			})
 		} catch (error) {
 			const translated = translate(error)
@@ -242,20 +242,20 @@ export class Timeout {
 	 * Settles as `result` does, or rejects with a ModelError after the timeout; a later result is dropped.
 	 *
 	 * @param translate maps the driver's error to the one to throw, or to a promise that rejects with it
-	 * @param expired called after the timeout; may return what it means instead of `kind`
+	 * @param expired called after the timeout; may return the error, instead of one of `kind`
 	 */
 	wait<T>(
 		result: Promise<T>,
 		kind: TimeoutKind,
 		translate: (error: unknown) => unknown = (error) => error,
-		expired?: () => TimeoutKind | undefined,
+		expired?: () => ModelError | undefined,
 	): Promise<T> {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let timeoutKind = kind
 			const expire = (): void => {
 				isLate = true
-				reject(new ModelError(expired?.() ?? timeoutKind))
+				reject(expired?.() ?? new ModelError(timeoutKind))
 			}
 			// The driver's own timeout is shorter and has a better error. If both fire in the same turn, after a stall, the
 			// driver's error must win, so this one waits for another turn.
@@ -293,12 +293,12 @@ export class Timeout {
 		return new Promise((resolve, reject) => {
 			let isLate = false
 			let failed: { readonly error: unknown } | undefined
-			let kind: TimeoutKind = 'unavailable'
+			let late = driver.isTaken === true ? waitedInVain : () => new ModelError('unavailable')
 			const item: Due = {
 				due: 0,
 				expire: () => {
 					isLate = true
-					reject(failed === undefined ? new ModelError(kind) : failed.error)
+					reject(failed === undefined ? late() : failed.error)
 				},
 			}
 			const timedWork = async (inner: Driver): Promise<T> => {
@@ -307,7 +307,7 @@ export class Timeout {
 				this.end(item)
 				try {
 					const result = await work(inner)
-					kind = 'outcome_unknown'
+					late = () => new ModelError('outcome_unknown')
 					return result
 				} catch (error) {
 					failed = { error: rolledBack(error) }
@@ -329,6 +329,13 @@ export class Timeout {
 			)
 		})
 	}
+}
+
+/** The error of a statement that has only waited: often for the transaction that its own caller has begun. */
+function waitedInVain(): ModelError {
+	const reason =
+		'waited until timeoutSeconds for an open transaction: within transaction(), use what its work is called with'
+	return new ModelError('unavailable', [], new Error(reason))
 }
 
 /** Converts the error of a transaction that was rolled back: an unknown outcome is known now. */

@@ -244,6 +244,25 @@ for (const driver of sqliteDrivers) {
 			},
 		)
 
+		on(
+			'what is used in a transaction without being in it has waited for it, and says so',
+			async (database) => {
+				const article = await SqliteModel.open(database, 'article', { timeoutSeconds: 0.04 })
+				const author = await SqliteModel.open(database, 'author', { timeoutSeconds: 0.04 })
+				const alive = setInterval(() => {}, 1_000)
+				for (const work of [() => author.count(undefined), () => author.transaction(async () => 1)]) {
+					const error = await article.transaction(async () => work()).catch((reason: unknown) => reason)
+					assert.instance(error, ModelError)
+					assert.match(
+						String((error as ModelError).cause),
+						/waited until timeoutSeconds for an open transaction: within transaction\(\), use what/,
+					)
+				}
+				clearInterval(alive)
+				assert.is(await author.count(undefined), 1)
+			},
+		)
+
 		on('what waited for a transaction that ended in time is done', async (database) => {
 			const article = await SqliteModel.open(database, 'article')
 			const works: Promise<unknown>[] = []
