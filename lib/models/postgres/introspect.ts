@@ -6,6 +6,7 @@ import { nearest } from '../../base/options.ts'
 import type { Keyless } from '../sql/key.ts'
 import type { BigintForm } from '../sql/options.ts'
 import type { Base, Column, Constraint, Table } from '../sql/table.ts'
+import { checkedChoices } from './catalog/check-choices.ts'
 import type { Catalog, CatalogColumn, CatalogConstraint, Origin, Relation } from './catalog/read-catalog.ts'
 import { keepsDimensions } from './json.ts'
 import { type CatalogType, fieldOf, isLoose, LOOSE, NESTED, sqlTypeOf } from './types.ts'
@@ -35,7 +36,10 @@ export function introspect(
 	const columnsOf = ({ columns }: CatalogConstraint): string[] =>
 		(columns ?? []).flatMap((number) => names.get(number) ?? [])
 	const columns = own.map((column) =>
-		columnFor(column, relation.isView, types, bigint, origins.get(column.number)),
+		withChoices(columnFor(column, relation.isView, types, bigint, origins.get(column.number)), [
+			...constraints.filter(({ columns }) => !relation.isView && columns?.[0] === column.number),
+			...chainOf(column.type, types).flatMap(({ checks }) => checks ?? []),
+		]),
 	)
 	const primary = relation.isView ? undefined : constraints.find(({ kind }) => kind === 'p')
 	const whole = constraints.filter(({ kind, isWhole }) => !relation.isView && /[pu]/.test(kind) && isWhole)
@@ -128,6 +132,17 @@ function columnFor(
 	}
 }
 
+/** The column with the texts that its checks, and those of its domain, allow. */
+function withChoices(column: Column, checks: readonly { readonly condition: string | null }[]): Column {
+	// For a type or a collation that ignores case or blanks, such a check is true of more texts.
+	if (column.type !== 'text' || column.choices !== undefined || column.storage === LOOSE) return column
+	const [choices] = checks.flatMap(({ condition }) => {
+		const found = condition === null ? undefined : checkedChoices(condition)
+		return found === undefined ? [] : [found]
+	})
+	return choices === undefined ? column : { ...column, choices }
+}
+
 function storageOf(column: CatalogColumn, type: CatalogType, sqlType: string): string | undefined {
 	if (column.dimensions > 1 && keepsDimensions(sqlType)) return NESTED
 	return column.isLoose || isLoose(type) ? LOOSE : undefined
@@ -137,7 +152,7 @@ function storageOf(column: CatalogColumn, type: CatalogType, sqlType: string): s
 function domainChecks(column: CatalogColumn, types: ReadonlyMap<string, CatalogType>): Constraint[] {
 	return chainOf(column.type, types)
 		.flatMap(({ checks }) => checks ?? [])
-		.map((name) => ({ name, kind: 'check', columns: [column.name] }))
+		.map(({ name }) => ({ name, kind: 'check', columns: [column.name] }))
 }
 
 /** A qualified name. Each part is quoted, or contains neither quotes nor dots. */

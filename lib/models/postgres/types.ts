@@ -20,7 +20,7 @@ export interface CatalogType {
 	readonly notNull: boolean
 	readonly hasDefault: boolean
 	readonly labels: readonly string[] | null
-	readonly checks: readonly string[] | null
+	readonly checks: readonly { readonly name: string; readonly condition: string | null }[] | null
 }
 
 type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'fraction' | 'besides'>

@@ -3,6 +3,7 @@ import { nearest } from '../../base/options.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import type { BigintForm, OpeningOptions } from '../sql/options.ts'
 import { ansiQuoted, type Column, type Constraint, type Table } from '../sql/table.ts'
+import { checkedChoices } from './catalog/check-choices.ts'
 import type { SqliteDriver } from './driver.ts'
 import { SCALE, STRICT } from './json.ts'
 import { type DeclaredType, fieldOf, fractionOf, storageOf, timestampFormat } from './types.ts'
@@ -21,9 +22,13 @@ export function introspect(
 	const key = keyOf({ name, isView, columns: infos, primary, unique }, options.key)
 	const isRowid = (info: Info) =>
 		listing.hasRowid && primary.length === 1 && info.name === primary[0] && /^integer$/i.test(info.declared)
-	const columns = infos.map((info) =>
-		columnOf(query, listing, info, isRowid(info), key.includes(info.name), options.bigint),
-	)
+	const checked = checkedChoices(sqlOf(query, listing))
+	const columns = infos.map((info) => {
+		const own = columnOf(query, listing, info, isRowid(info), key.includes(info.name), options.bigint)
+		const choices = own.type === 'text' ? checked.get(info.name.toLowerCase()) : undefined
+		// In a column that ignores case, `in ('draft')` is true of more texts.
+		return choices && collationOf(query, listing, info.name) === 'BINARY' ? { ...own, choices } : own
+	})
 	const schema = listing.schema === 'main' ? undefined : listing.schema
 	if (!isView)
 		return withKey(
@@ -35,7 +40,7 @@ export function introspect(
 				unique: [primary, ...unique],
 				uniques: [primary, ...uniqueKeys(query, listing, infos, true)].filter(({ length }) => length > 0),
 				isView,
-				hasTriggers: triggersOf(query, listing).length > 0 || hasConflictClause(query, listing),
+				hasTriggers: triggersOf(query, listing).length > 0 || CONFLICT.test(sqlOf(query, listing)),
 			},
 			key,
 		)
@@ -92,11 +97,14 @@ function triggersOf(query: Query, { schema, name }: Listing): readonly string[] 
 	return query(text, name).map(([sql]) => String(sql))
 }
 
-/** Whether a constraint may skip a change, or keep what it did before it failed: `unique on conflict ignore` or `fail`. */
-function hasConflictClause(query: Query, { schema, name }: Listing): boolean {
-	const text = `select sql from ${ansiQuoted(schema)}.sqlite_schema where type = 'table' and name = ?`
-	return query(text, name).some(([sql]) => /\bconflict\b/i.test(String(sql)))
+/** The statement that has created a table or view. */
+function sqlOf(query: Query, { schema, name }: Listing): string {
+	const text = `select sql from ${ansiQuoted(schema)}.sqlite_schema where type in ('table', 'view') and name = ?`
+	return String(query(text, name)[0]?.[0])
 }
+
+/** A constraint may skip a change, or keep what it did before it failed: `unique on conflict ignore` or `fail`. */
+const CONFLICT = /\bconflict\b/i
 
 /** Whether the view has triggers for inserts, updates and deletes. */
 function takesWrites(query: Query, listing: Listing): boolean {
@@ -113,11 +121,7 @@ function tableBehind(
 	view: Listing,
 	columns: readonly Column[],
 ): Pick<Table, 'base' | 'constraints'> | undefined {
-	const [[sql] = []] = query(
-		`select sql from ${ansiQuoted(view.schema)}.sqlite_schema where type = 'view' and name = ?`,
-		view.name,
-	)
-	const body = String(sql)
+	const body = sqlOf(query, view)
 		.replace(/^.*?\bas\b/is, '')
 		// A selected column may have the name of another table.
 		.replace(/^.*?\bfrom\b/is, '')

@@ -75,6 +75,8 @@ export interface CatalogConstraint {
 		readonly name: string
 		readonly columns: readonly string[]
 	} | null
+	/** The tree of a check on one column, in UTF-8; null if it may not hold for all rows. */
+	readonly condition: string | null
 	/** Whether it applies to all rows and to the columns themselves: not a partial index, and not one on expressions. */
 	readonly isWhole: boolean
 	/** Whether it may be checked only at the end of a transaction; `on conflict` can't use it then. */
@@ -178,7 +180,8 @@ const CATALOG = `with recursive own as (
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = confrelid
 		and not exists (select from pg_catalog.pg_constraint p where p.oid = k.conparentid and p.confrelid <> k.confrelid)
 		and not exists (select from pg_catalog.pg_operator o where o.oid = any(k.conpfeqop) and o.oprname <> '=')
-	) as target
+	) as target, case when convalidated and not connoinherit and pg_catalog.cardinality(conkey) = 1
+		and pg_catalog.getdatabaseencoding() = 'UTF8' then conbin::text end as condition
 	from pg_catalog.pg_constraint k
 	where conrelid in (select oid from relations) and contype in ('p', 'u', 'f', 'c', 'x')
 	union all select i.indrelid, c.relname, 'u', case when 0 = any(i.indkey::int2[])
@@ -186,7 +189,7 @@ const CATALOG = `with recursive own as (
 			where d.classid = 'pg_catalog.pg_class'::regclass and d.objid = i.indexrelid
 			and d.refobjid = i.indrelid and d.refobjsubid > 0)
 		else (i.indkey::int2[])[0:i.indnkeyatts - 1] end,
-		i.indpred is null and i.indexprs is null and i.indisvalid, false, null
+		i.indpred is null and i.indexprs is null and i.indisvalid, false, null, null
 	from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indexrelid
 	where i.indrelid in (select oid from relations) and i.indisunique
 	and not exists (select from pg_catalog.pg_constraint k where k.conindid = i.indexrelid
@@ -209,8 +212,9 @@ select json_build_object(
 		'hasDefault', t.typdefault is not null,
 		'labels', (select json_agg(e.enumlabel order by e.enumsortorder) from pg_catalog.pg_enum e
 			where e.enumtypid = t.oid),
-		'checks', (select json_agg(k.conname) from pg_catalog.pg_constraint k
-			where k.contypid = t.oid and k.contype = 'c'))), '[]')
+		'checks', (select json_agg(json_build_object('name', k.conname, 'condition', case when k.convalidated
+				and pg_catalog.getdatabaseencoding() = 'UTF8' then k.conbin::text end))
+			from pg_catalog.pg_constraint k where k.contypid = t.oid and k.contype = 'c'))), '[]')
 		from (select distinct oid from used) u join pg_catalog.pg_type t on t.oid = u.oid
 		join pg_catalog.pg_namespace n on n.oid = t.typnamespace),
 	'writable', (select coalesce(json_agg(oid::text), '[]') from writable),
@@ -218,7 +222,7 @@ select json_build_object(
 		'tableSchema', nspname, 'tableName', relname, 'place', place, 'column', attname, 'defaultSql', default_sql,
 		'isGenerated', fixed)), '[]') from origins),
 	'constraints', (select coalesce(json_agg(json_build_object('table', "table"::text, 'name', name,
-		'kind', kind, 'columns', columns, 'isWhole', whole, 'isDeferrable', "isDeferrable", 'target', target)
+		'kind', kind, 'columns', columns, 'isWhole', whole, 'isDeferrable', "isDeferrable", 'target', target, 'condition', condition)
 		order by "table", name), '[]') from constrained))::text`
 
 /** All tables and views except system tables. */
