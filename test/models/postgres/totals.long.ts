@@ -58,7 +58,7 @@ if ((await driversHere()).includes('pg'))
 			assert.match(all, '{"count":1000000,"sum":{"amount":"499995000.00"},"avg":{"amount":"499.99500000"}}')
 		})
 
-		test('take about as long as the statement by hand', async () => {
+		test('take at most 1.05 times as long as the statement by hand', async () => {
 			const byHand = `select status, date_trunc('month', created at time zone 'Europe/Berlin'), count(*), sum(amount)
 				from ${TABLE} group by 1, 2 order by 1, 2`
 			const [ours, theirs]: [number[], number[]] = [[], []]
@@ -69,13 +69,13 @@ if ((await driversHere()).includes('pg'))
 			}
 			const ratio = () => Math.min(...ours) / Math.min(...theirs)
 			// Of the best of each, the plans being the same (totals.test.ts): machines stall, and then it takes more rounds.
-			for (let round = 0; round < 3 || (ratio() >= 1.3 && round < 40); round++) {
+			for (let round = 0; round < 7 || (ratio() >= 1.05 && round < 60); round++) {
 				await time(ours, () =>
 					ask('/order/totals?by=status,created:month&sum=amount&count=exact&tz=Europe/Berlin'),
 				)
 				await time(theirs, () => pool.query(byHand))
 			}
 			console.log(`totals take ${ratio().toFixed(3)} of the time of the statement by hand`)
-			assert.ok(ratio() < 1.3, String(ratio()))
+			assert.ok(ratio() < 1.05, String(ratio()))
 		})
 	})
