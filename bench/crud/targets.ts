@@ -2,6 +2,7 @@
 import { ratios } from '../results.ts'
 import { compared, type Target } from '../target.ts'
 import { DATABASES, type DatabaseName } from './databases.ts'
+import { LIMIT } from './requests.ts'
 
 const LIST = 'list of 100'
 const ONE = 'one record'
@@ -14,6 +15,7 @@ export const CRUD_TARGETS: readonly Target[] = [
 	compared('crud-postgres-list', `PostgreSQL, ${LIST}`, 'expert', 0.95, 'rate'),
 	compared('crud-postgres-create', 'PostgreSQL, create', 'fastify', 1.2, 'rate'),
 	compared('crud-postgres-many', 'PostgreSQL, create of 100 in one request', 'fastify', 1, 'rate'),
+	hundred(),
 	compared('crud-mariadb-read', `MariaDB, ${ONE}`, 'fastify', 2, 'rate'),
 	compared('crud-mariadb-list', `MariaDB, ${LIST}`, 'fastify', 1.2, 'rate'),
 	compared('crud-mariadb-list', `MariaDB, ${LIST}`, 'fastify', 1.8),
@@ -37,6 +39,23 @@ function alone(what: string, title: string): Target {
 			results
 				.filter((result) => result.workload === workload)
 				.flatMap((result) => ratios(result, 'fastify', 'verbena', 'rate')),
+	}
+}
+
+/** By records a second. */
+function hundred(): Target {
+	const workload = 'crud-hundred-postgres'
+	return {
+		text: 'PostgreSQL, 100 records in one request against a request each, one after another',
+		workloads: [workload],
+		bound: 15,
+		kind: 'at least',
+		unit: '×',
+		values: (results) =>
+			results
+				.filter((result) => result.workload === workload)
+				.flatMap((result) => ratios(result, 'verbena all in one', 'verbena one each', 'rate'))
+				.map((ratio) => ratio * LIMIT),
 	}
 }
 

@@ -20,15 +20,19 @@ const FEW = CRUD_PEERS.filter(({ name }) => name === 'fastify' || name === 'verb
 const article = (random: Random): Buffer => get(recordPath('article', ROWS, random))
 const page = (random: Random): Buffer => pageAt('article', random(OFFSETS))
 
+const CREATE = writing('create', 201, (random) => post('/api/article', newArticle(random)))
+const MANY: Workload = {
+	...writing('many', 201, (random) => post('/api/article-many', listOf(random))),
+	peers: CRUD_PEERS.filter(({ name }) => ['fastify', 'verbena', 'expert'].includes(name)),
+}
+
 /** All of them, in the order in which they are run. */
 export const CRUD_WORKLOADS: readonly Workload[] = [
 	...DATABASES.flatMap((database) => [reading(database, 'read', article), reading(database, 'list', page)]),
-	writing('create', 201, (random) => post('/api/article', newArticle(random))),
+	CREATE,
 	writing('update', 200, (random) => patch(recordPath('article', ROWS, random), changedArticle(random))),
-	{
-		...writing('many', 201, (random) => post('/api/article-many', listOf(random))),
-		peers: CRUD_PEERS.filter(({ name }) => ['fastify', 'verbena', 'expert'].includes(name)),
-	},
+	MANY,
+	hundred(),
 	...CONNECTIONS.flatMap((connections) => [
 		{ ...reading('postgres', 'read', article), name: `crud-sweep-read-${connections}`, connections },
 		{ ...reading('postgres', 'list', page), name: `crud-sweep-list-${connections}`, connections },
@@ -77,6 +81,22 @@ function broken(what: string, fields: object): Buffer {
 				recordPath('article', ROWS, () => 1),
 				body,
 			)
+}
+
+/** A hundred new articles, by a client that waits for each answer: in a request each, and all in one. */
+function hundred(): Workload {
+	return {
+		...MANY,
+		...{ name: 'crud-hundred-postgres', peers: FEW, connections: 1 },
+		async prepare() {
+			const [each, all] = [await CREATE.prepare(), await MANY.prepare()]
+			const series = [...each.series, ...all.series].map(({ requests }, at) => ({
+				name: at === 0 ? 'one each' : 'all in one',
+				requests,
+			}))
+			return { ...all, series }
+		},
+	}
 }
 
 /** Pages far from the beginning, by offset and by cursor. */
