@@ -141,7 +141,7 @@ export class Player {
 		this.#sameIds = sameIds
 	}
 
-	/** Sends a sequence, starting with the empty table. */
+	/** Sends a sequence, starting with the empty table; the table that it leaves comes last, hidden fields too. */
 	async play(steps: readonly Step[]): Promise<Told[]> {
 		const model = await this.store.emptied()
 		if (this.#model !== model) this.#served = undefined
@@ -150,7 +150,8 @@ export class Player {
 		this.#ids = []
 		const told: Told[] = []
 		for (const step of steps) told.push(...(await this.#step(this.#served.ask, step)))
-		return told
+		const left = (await allRows(model)).map((row) => ({ ...row, deleted: (row.deleted ?? null) !== null }))
+		return [...told, { request: 'the table', status: 200, headers: {}, body: this.#same(left) }]
 	}
 
 	async #step(ask: Ask, step: Step): Promise<Told[]> {
