@@ -15,7 +15,7 @@ import { databaseError } from './database-errors.ts'
 import { relatedAccess } from './relations/access.ts'
 import { noteWriter } from './replicas.ts'
 import { commonSession, inSession } from './session.ts'
-import { type CrudFacts, type CrudTransaction, type CrudView, FACTS } from './view.ts'
+import { type CrudTransaction, type CrudView, FACTS, membersWithin, setMembers } from './view.ts'
 
 /** A `CrudHandler`, by the members that matter here: it imports this file. */
 type Handler = RestHandler & { readonly model: Model }
@@ -250,20 +250,11 @@ function enter(
 ): unknown {
 	const inner = transaction.of(model)
 	if (view === undefined) return inner
-	const { plan, audit, ...facts } = view[FACTS]
-	const within: CrudFacts = {
-		...facts,
-		transaction,
-		audit: audit && { ...audit, model: transaction.of(audit.model) },
-		// Not a copy: relations are only known after the mount.
-		plan: Object.create(plan, { model: { value: inner } }),
-	}
-	const properties = { [FACTS]: within, model: inner }
+	const properties = membersWithin(view, transaction, inner)
 	if (findExchange(view) !== undefined) leaves.push(enterItself(view, properties))
-	return Object.create(view, {
-		[FACTS]: { value: properties[FACTS], configurable: true },
-		model: { value: inner, configurable: true },
-	})
+	const own: object = Object.create(view)
+	setMembers(own, properties)
+	return own
 }
 
 /** What a view has at the moment; those below are of transactions that it was in before. */
@@ -294,9 +285,7 @@ function enterItself(
 }
 
 function show(view: object, entered: Entered): void {
-	const all: object = { ...entered.properties, [ENTERED]: entered }
-	for (const name of Reflect.ownKeys(all))
-		Object.defineProperty(view, name, { value: Reflect.get(all, name), configurable: true })
+	setMembers(view, { ...entered.properties, [ENTERED]: entered })
 }
 
 const OVER: unique symbol = Symbol('verbena.over')

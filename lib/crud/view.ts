@@ -123,6 +123,29 @@ export function noteStored(view: CrudView): void {
 	if (exchange !== undefined) exchange.isDone = true
 }
 
+/** The members of a view whose operations run in a transaction, where its model is `model`. */
+export function membersWithin(
+	view: CrudView,
+	transaction: CrudTransaction,
+	model: Model,
+): { readonly [FACTS]: CrudFacts; readonly model: Model } {
+	const { plan, audit, ...facts } = view[FACTS]
+	const within: CrudFacts = {
+		...facts,
+		transaction,
+		audit: audit && { ...audit, model: transaction.of(audit.model) },
+		// Not a copy: relations are only known after the mount.
+		plan: Object.create(plan, { model: { value: model } }),
+	}
+	return { [FACTS]: within, model }
+}
+
+/** Gives a view members of its own. Assignments would fail, because its prototype, the handler, is frozen. */
+export function setMembers(view: object, members: object): void {
+	for (const name of Reflect.ownKeys(members))
+		Object.defineProperty(view, name, { value: Reflect.get(members, name), configurable: true })
+}
+
 /** Gives a request its own state. An assignment would fail, because the view's prototype, the handler, is frozen. */
 export function beginState(view: CrudView, requested: Requested): RequestState {
 	// A hook may have called `needs()`.

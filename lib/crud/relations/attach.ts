@@ -16,9 +16,8 @@ import { withMembers } from '../json-text.ts'
 import type { CrudPlan } from '../plan.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import type { CrudView } from '../view.ts'
-import type { RelatedAccess } from './access.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
-import { eachOf, overriddenTexts } from './overridden.ts'
+import { type Asking, eachOf, overriddenTexts } from './overridden.ts'
 import type { Include } from './parse-include.ts'
 import { fieldsNamed, isEqual, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
 import type { Scoping } from './scoping.ts'
@@ -27,15 +26,12 @@ import type { Scoping } from './scoping.ts'
 const MAX_VALUES = 1_000
 
 /** What attaching needs of the request. */
-export interface Attaching {
-	readonly access: RelatedAccess
+export interface Attaching extends Asking {
 	readonly scoping: Scoping
 	/** How many bytes related records may still take. */
 	bytesLeft: number
 	/** Maximum size of records with their related ones. */
 	readonly maxBytes: Bytes
-	/** The model of a handler, in its session and in the request's transaction. */
-	modelOf(plan: CrudPlan): Model
 }
 
 /** The fields of records that `attach` needs to find what is related to them. */
@@ -72,7 +68,7 @@ function relatedTexts(given: Attaching, include: Include, records: Records): Pro
 	const { link } = include.relation
 	const values = records.texts.map((text) => valuesOf(text, link.fields, records.fields))
 	if (include.relation.isOverridden)
-		return overriddenTexts(given.access, include, values, (text) => spend(given, text))
+		return overriddenTexts(given, include, values, (text) => spend(given, text))
 	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
 }
 

@@ -4,15 +4,25 @@
  */
 import { isRestError, RestError } from '../../base/error.ts'
 import { idOfKey } from '../../models/key.ts'
+import type { Model } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { CrudPage, CrudRecord, stripRecords } from '../answers.ts'
 import { allOf } from '../filter-comparison.ts'
-import { sessionOf } from '../session.ts'
+import type { CrudPlan } from '../plan.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
 import type { Include } from './parse-include.ts'
 import { fieldsNamed, idsOf, isEqual, isIdIn, isRelated } from './records.ts'
+
+/** What the methods need of the request. */
+export interface Asking {
+	readonly access: RelatedAccess
+	/** The model of a handler, in its session and in the request's transaction. */
+	modelOf(plan: CrudPlan): Model
+	/** Lets the operations of another handler's view run in the request's transaction, where they can. */
+	enter(view: CrudView): void
+}
 
 /**
  * The related records of each record, as JSON.
@@ -22,7 +32,7 @@ import { fieldsNamed, idsOf, isEqual, isIdIn, isRelated } from './records.ts'
  * @throws what the methods throw
  */
 export async function overriddenTexts(
-	access: RelatedAccess,
+	asking: Asking,
 	include: Include,
 	values: readonly (readonly NonNullValue[] | undefined)[],
 	spend: (text: string) => void,
@@ -32,7 +42,7 @@ export async function overriddenTexts(
 		spend(await text)
 		return text
 	}
-	if (link.isMany) return eachOf(values, (one) => counted(overriddenList(access, include, one)))
+	if (link.isMany) return eachOf(values, (one) => counted(overriddenList(asking, include, one)))
 	const types = link.to.flatMap((name) => fieldsNamed(to, [name]).map(({ field }) => field))
 	const isId = isIdIn(to, link)
 	const records = new Map<string, Promise<string>>()
@@ -45,18 +55,21 @@ export async function overriddenTexts(
 	})
 
 	async function readOne(one: readonly NonNullValue[], identity: string): Promise<string> {
-		if (isId) return overriddenRecord(access, include, identity)
-		const { where } = await access.scope(include.relation)
+		if (isId) return overriddenRecord(asking, include, identity)
+		const { where } = await asking.access.scope(include.relation)
 		const { keys, selections } = to
-		const { model } = await sessionOf(await access.view(include.relation))
-		const [id] = await idsOf({ model, keys, selections }, allOf(where, isEqual(link.to, one)), 1)
-		return id === undefined ? 'null' : overriddenRecord(access, include, id)
+		const [id] = await idsOf(
+			{ model: asking.modelOf(to), keys, selections },
+			allOf(where, isEqual(link.to, one)),
+			1,
+		)
+		return id === undefined ? 'null' : overriddenRecord(asking, include, id)
 	}
 }
 
 /** One record as the other handler's `read` answers it; null if it isn't found. */
-async function overriddenRecord(access: RelatedAccess, include: Include, id: string): Promise<string> {
-	const { view, failure } = await quietView(access, include)
+async function overriddenRecord(asking: Asking, include: Include, id: string): Promise<string> {
+	const { view, failure } = await quietView(asking, include)
 	try {
 		const answer = await view.read(id)
 		const error = failure()
@@ -69,14 +82,14 @@ async function overriddenRecord(access: RelatedAccess, include: Include, id: str
 }
 
 async function overriddenList(
-	access: RelatedAccess,
+	asking: Asking,
 	include: Include,
 	values: readonly NonNullValue[] | undefined,
 ): Promise<string> {
 	const { relation, selection, where, order, limit, count, stamp } = include
 	const empty = `{"data":[],"meta":${JSON.stringify({ limit, next: null })}}`
 	if (values === undefined) return empty
-	const { view, failure } = await quietView(access, include)
+	const { view, failure } = await quietView(asking, include)
 	const related = isRelated(relation.link, values)
 	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
 	const answer = await view.list({
@@ -101,10 +114,11 @@ function jsonOf(view: CrudView, answer: unknown): string {
 
 /** A view whose calls don't change the reply, and the error that its method has recorded. */
 async function quietView(
-	access: RelatedAccess,
+	{ access, enter }: Asking,
 	{ relation, selection, include }: Include,
 ): Promise<{ readonly view: CrudView; readonly failure: () => RestError | undefined }> {
 	const view = await access.view(relation)
+	enter(view)
 	let failure: RestError | undefined
 	const record = (message: string, code: number | string = 400) => {
 		failure ??= new RestError(code, message)

@@ -6,7 +6,7 @@ import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
 import type { CrudPlan } from '../plan.ts'
 import { fromReplica } from '../replicas.ts'
-import { type CrudView, FACTS } from '../view.ts'
+import { type CrudView, FACTS, membersWithin, setMembers } from '../view.ts'
 import { relatedAccess } from './access.ts'
 import { type Attaching, attach, linkFields } from './attach.ts'
 import { embedded } from './embed.ts'
@@ -46,6 +46,13 @@ export async function related(
 	const scoping = await Scoping.of(access, view, query)
 	refuseApart(plan, query, scoping)
 	const { include = NO_INCLUDE } = query
+	/** The model within the transaction; `undefined` if it is of another session, or another database. */
+	const joined = (to: CrudPlan) => {
+		if (transaction === undefined || !scoping.sessions.isTogether(plan, to)) return undefined
+		const model = scoping.sessions.modelOf(to)
+		const inner = transaction.of(model)
+		return inner === model ? undefined : inner
+	}
 	const split = embeds ? embedded(plan, selection, include, scoping, limit) : { selection, rest: include }
 	return {
 		where: scoping.condition(query.where),
@@ -54,11 +61,11 @@ export async function related(
 		...{ kept: split.selection, rest: split.rest },
 		attaching: {
 			...{ access, scoping, bytesLeft: plan.maxPageBytes, maxBytes: plan.maxPageBytes },
-			modelOf: (to) => {
-				const model = scoping.sessions.modelOf(to)
-				// A transaction has one session.
-				const isWithin = transaction !== undefined && scoping.sessions.isTogether(plan, to)
-				return isWithin ? transaction.of(model) : fromReplica(view, model)
+			modelOf: (to) => joined(to) ?? fromReplica(view, scoping.sessions.modelOf(to)),
+			enter: (other) => {
+				const model = joined(other[FACTS].plan)
+				if (transaction !== undefined && model !== undefined)
+					setMembers(other, membersWithin(other, transaction, model))
 			},
 		},
 	}

@@ -1,5 +1,12 @@
 import * as assert from 'uvu/assert'
-import { CrudHandler, type CrudQuery, createServer, MemoryModel } from '../../../lib/index.ts'
+import {
+	CrudHandler,
+	type CrudId,
+	type CrudQuery,
+	createServer,
+	MemoryModel,
+	transaction,
+} from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
 
@@ -90,6 +97,35 @@ describe('crud/relations/overridden', (test) => {
 			data: [{ id: 1, title: 'a' }],
 			meta: { limit: 25, next: null, total: 1 },
 		})
+	})
+
+	test('in a transaction they see what it has changed, also of records that their keys alone don’t lead to', async () => {
+		const tags = new MemoryModel('tag', { fields: { word: 'text' }, key: 'word' })
+		const notes = new MemoryModel('note', {
+			fields: { id: 'integer', word: 'text' },
+			key: 'id',
+			references: [{ field: 'word', model: tags }],
+		})
+		class Tags extends CrudHandler {
+			override read(id: CrudId) {
+				return super.read(id)
+			}
+		}
+		const ownTags = new Tags(tags, { visible: 'all' })
+		class Notes extends CrudHandler {
+			get_new() {
+				return transaction([this, tags], async ([inNotes, inTags]) => {
+					await inTags.create({ word: 'herb' }, { fields: [], names: [], version: undefined })
+					await inNotes.create({ word: 'herb' })
+					return inNotes.list(this.listQuery())
+				})
+			}
+		}
+		const relations = { tag: { to: ownTags } }
+		const handler = new Notes(notes, { visible: ['id'], relations })
+		const server = createServer({ notes: handler, tags: ownTags }, { logger: new Log(), logRequests: false })
+		const { data } = JSON.parse((await server.inject({ url: '/notes/new?include=tag' })).text())
+		assert.equal(data, [{ id: 1, tag: { word: 'herb' } }])
 	})
 
 	test('below a record, the overridden methods answer too', async () => {

@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
+	type CrudId,
 	type CrudOptions,
 	type CrudValues,
 	type Model,
@@ -163,6 +164,43 @@ for (const { name, open } of kinds) {
 			const { said } = asking({ order: orders, item: items })
 			const text = await said('/order/items?include=items', { headers: { user: 'ada' } })
 			assert.match(text, /^200 .*"data":\[\{"note":"a","items":\{"data":\[\{"product":"sage"\}\]/)
+		})
+
+		test('related records that overrides answer are read within it', async () => {
+			class OwnItems extends CrudHandler {
+				override list(query: Parameters<CrudHandler['list']>[0]) {
+					return super.list(query)
+				}
+			}
+			class ReadOrders extends Orders {
+				override read(id: CrudId) {
+					return super.read(id)
+				}
+			}
+			class Own extends ReadOrders {
+				async get_items() {
+					return transaction([this, items], async ([orders, inItems]) => {
+						const order = await orders.create({ note: 'a' })
+						await inItems.create({ order_id: Number(order.id), product: 'sage' })
+						return orders.list(this.listQuery())
+					})
+				}
+			}
+			const readOrders = new ReadOrders(desk.orders, { ...OPTIONS, visible: ['note'] })
+			const items: CrudHandler = new OwnItems(desk.items, {
+				...{ ...ITEMS, visible: ['product'] },
+				relations: { order: { to: readOrders, by: 'order_id' } },
+			})
+			const relations = { items: { to: items, by: 'order_id', many: true } }
+			const orders = new Own(desk.orders, { ...OPTIONS, visible: ['note'], relations })
+			const { said } = asking({ order: orders, item: items, read: readOrders })
+			const text = await said('/order/items?include=items.order', { headers: { user: 'ada' } })
+			assert.match(
+				text,
+				/^200 .*"data":\[\{"note":"a","items":\{"data":\[\{"product":"sage","order":\{"note":"a"\}\}\]/,
+			)
+			// The transaction has left the handlers as they were.
+			assert.match(await said('/order?include=items.order', { headers: { user: 'ada' } }), text.slice(4, -20))
 		})
 
 		test('a request that times out rolls back, gives its connection back, and later statements fail', async () => {
