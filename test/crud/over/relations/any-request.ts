@@ -1,5 +1,6 @@
 /** Records and requests for fast-check, over the handlers of `handlers.ts`: most of them valid. */
 import fc from 'fast-check'
+import { anyBatch } from './any-batch.ts'
 import type { Row, Rows } from './stores.ts'
 
 const RELATIONS: Readonly<
@@ -467,6 +468,11 @@ const write = fc.oneof(
 	),
 )
 
+/** Transactions, whose lists are what the query asks for. */
+const batch = fc
+	.constantFrom('articles', 'comments')
+	.chain((of) => step('POST', of, fc.constant(`/${of}/batch`), anyQuery(of), anyBatch))
+
 const read = fc.oneof(
 	{ weight: 5, arbitrary: list },
 	{ weight: 2, arbitrary: record },
@@ -478,7 +484,7 @@ const read = fc.oneof(
 export const anyReads: fc.Arbitrary<readonly Step[]> = fc.array(read, { minLength: 1, maxLength: 6 })
 
 export const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
-	fc.oneof({ weight: 11, arbitrary: read }, { weight: 2, arbitrary: write }),
+	fc.oneof({ weight: 11, arbitrary: read }, { weight: 2, arbitrary: write }, { weight: 2, arbitrary: batch }),
 	{ minLength: 1, maxLength: 6 },
 )
 

@@ -2,6 +2,7 @@
 import { CrudHandler, type CrudScope, createServer } from '../../../../lib/index.ts'
 import { Log } from '../../../helpers/listening.ts'
 import type { Asked } from '../things.ts'
+import { type Members, runBatch } from './batch.ts'
 import type { Models } from './stores.ts'
 
 const PAGES = { limit: 3, maxLimit: 5, includeDepth: 3, columns: 'camelCase' } as const
@@ -65,6 +66,17 @@ class OwnComments extends ShownComments {
 }
 
 export function handlersOf({ person, article, comment, tag, tie }: Models) {
+	const members = (): Members => ({ articles, comments, article, person, tie })
+	class Articles extends DoneArticles {
+		post_batch() {
+			return runBatch('articles', { ...members(), articles: this })
+		}
+	}
+	class Comments extends ShownComments {
+		post_batch() {
+			return runBatch('comments', { ...members(), comments: this })
+		}
+	}
 	const people: CrudHandler = new TeamPeople(person, {
 		...PAGES,
 		visible: ['id', 'name'],
@@ -76,7 +88,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 		},
 	})
 	const profiles = new Profiles(person, { ...PAGES, visible: ['id', 'name'], allow: ['read'] })
-	const articles: CrudHandler = new DoneArticles(article, {
+	const articles: CrudHandler = new Articles(article, {
 		...PAGES,
 		visible: ['id', 'title', 'authorId', 'editorId', 'parentId', 'score', 'price', 'day', 'done', 'version'],
 		updatable: ['title', 'editorId', 'score'],
@@ -107,7 +119,7 @@ export function handlersOf({ person, article, comment, tag, tie }: Models) {
 			tags: { to: () => tags, through: tie, limit: 2, writable: ['tie'] },
 		},
 	})
-	const comments: CrudHandler = new ShownComments(comment, {
+	const comments: CrudHandler = new Comments(comment, {
 		...PAGES,
 		visible: ['articleId', 'n', 'authorId', 'text', 'score'],
 		creatable: ['articleId', 'n', 'authorId', 'text', 'score'],
