@@ -32,14 +32,25 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 				return Number(given)
 			return wrongType(field, problems)
 		case 'decimal':
-			if (Number.isFinite(given)) return storedFromText(field, String(given), problems)
-			break
+			if (!Number.isFinite(given)) break
+			if (keepsDigits(Number(given))) return storedFromText(field, String(given), problems)
+			return note(problems, 'type', 'must be a string: a JSON number has 15 digits at most')
 	}
 	return typeof given === 'string' ? storedFromText(field, given, problems) : wrongType(field, problems)
 }
 
 function isWhole(given: unknown): given is number {
 	return Number.isSafeInteger(given)
+}
+
+/** Whether the digits of a number are those that were sent: JSON.parse has rounded a number that now needs more than 15. */
+function keepsDigits(given: number): boolean {
+	return (
+		Number.isSafeInteger(given) ||
+		String(given)
+			.replace(/e.*|\D/g, '')
+			.replace(/^0+|0+$/g, '').length <= 15
+	)
 }
 
 /**
