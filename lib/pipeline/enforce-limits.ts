@@ -61,8 +61,13 @@ export async function authenticateAsGuess<T>(
 ): Promise<T> {
 	const guess = await takeGuess(exchange, limit)
 	if (guess === undefined) return authenticate()
+	const { onCancel } = exchange
 	// If the authenticator never settles, the guess is released when the request is cancelled.
-	exchange.onCancel = () => guess.release()
+	exchange.onCancel = () => {
+		// The method may be running already, and ask another handler's authenticator.
+		onCancel?.()
+		guess.release()
+	}
 	try {
 		// The request timed out while it waited for other guesses of this address.
 		if (exchange.isReplied) throw new RestError('unavailable')

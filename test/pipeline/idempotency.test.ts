@@ -477,6 +477,45 @@ describe('idempotency', (test) => {
 		})
 	})
 
+	test('nor is one whose related records were created as a user of another authenticator', async () => {
+		let now = 0
+		let isSlow = true
+		const fields = { id: 'integer', note: 'text' } as const
+		const model = new MemoryModel('order', { key: 'id', fields })
+		class Items extends CrudHandler {
+			override authenticator = { authenticate: () => ({ id: 'bob' }) }
+			override access = { create: 'user' as const }
+			override rateLimits = { create: { limit: 5, windowSeconds: 60 } }
+		}
+		const itemModel = new MemoryModel('item', { key: 'id', fields: { ...fields, order: 'integer' } })
+		const items = new Items(itemModel, {
+			visible: 'all',
+			creatable: ['note', 'order'],
+			allow: ['list', 'create'],
+		})
+		class Orders extends CrudHandler {
+			override authenticator = authenticator
+			override async after() {
+				if (isSlow) await new Promise((resolve) => this.request.signal.addEventListener('abort', resolve))
+			}
+		}
+		const orders = new Orders(model, {
+			...{ visible: 'all', creatable: ['note'], allow: ['list', 'create'] },
+			relations: { items: { to: items, by: 'order', many: true, writable: ['create'] } },
+		})
+		const cache = new MemoryCache({ max: 20, clock: () => now })
+		await listening({ orders, items }, { cache, handlerTimeoutSeconds: 0.2 }, async ({ url }) => {
+			const headers = { 'idempotency-key': 'k', 'x-user': 'ann', 'content-type': 'application/json' }
+			const body = JSON.stringify({ note: 'a', items: [{ note: 'b' }] })
+			const ask = async () => (await fetch(`${url}/orders`, { method: 'POST', headers, body })).status
+			assert.is(await ask(), 503)
+			isSlow = false
+			now = 10_000
+			assert.is(await ask(), 409)
+			assert.is(await model.count(undefined), 1)
+		})
+	})
+
 	test('a key that could not be counted leaves no lock', async () => {
 		const cache = new MemoryCache({ max: 10 })
 		const { increment } = cache
