@@ -147,6 +147,15 @@ describe('crud: a key of several fields', (test) => {
 		assert.is(pageOf(first).data.length + pageOf(second).data.length, 5)
 	})
 
+	test('lists name all parts of the key that are missing or wrong', async () => {
+		const { said } = tags({ allow: ['updateMany'] })
+		const body = [{ note: 'n' }, { article: [], note: 'n' }]
+		assert.match(
+			await said('PATCH /tags', { body }),
+			/^422 .*"0.article is required; 0.tag is required; 1.article must be a valid id; and 1 more"/,
+		)
+	})
+
 	test('lists name records by the part of the key that the scope leaves', async () => {
 		const options: CrudOptions = { ...OPTIONS, allow: ['updateMany', 'removeMany'] }
 		const seen: unknown[] = []

@@ -5,6 +5,7 @@
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes } from '../../models/model.ts'
 import { invalid } from '../../validate/problem.ts'
+import type { Detail } from '../../wire/codes.ts'
 import { listOf } from '../answers.ts'
 import { changeWithin } from '../changes.ts'
 import type { CrudPlan } from '../plan.ts'
@@ -76,13 +77,15 @@ export async function updateManyRecords(
  */
 function keyIn({ keys }: CrudPlan, naming: CrudPlan['keys'], record: Given): unknown {
 	const given = keys.every(({ name }) => Object.hasOwn(record, name)) ? keys : naming
+	const problems: Detail[] = []
 	for (const { name } of given) {
 		const value = record[name] ?? null
-		if (value === null) throw invalid([{ field: name, code: 'required', message: 'is required' }])
+		if (value === null) problems.push({ field: name, code: 'required', message: 'is required' })
 		// Neither has a text for a URL: JSON can contain a `toString` that isn't a function.
-		if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)) || isRounded(value))
-			throw invalid([{ field: name, code: 'id', message: 'must be a valid id' }])
+		else if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)) || isRounded(value))
+			problems.push({ field: name, code: 'id', message: 'must be a valid id' })
 	}
+	if (problems.length > 0) throw invalid(problems)
 	return keys.length === 1 ? record[keys[0]?.name ?? ''] : given.map(({ name }) => record[name])
 }
 
