@@ -16,7 +16,7 @@ import { limitOf, relatedAccess } from '../relations/access.ts'
 import { NO_INCLUDE } from '../relations/parse-include.ts'
 import { fieldsNamed, nothing, recordsIn, scopeBelow, valuesOf } from '../relations/records.ts'
 import { complete } from '../relations/related.ts'
-import { EVERYTHING } from '../scope.ts'
+import { both, EVERYTHING, type Scope } from '../scope.ts'
 import { type Transacting, transaction } from '../transaction.ts'
 import { beginState, type CrudView, FACTS, STATE, WITHIN } from '../view.ts'
 import { BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
@@ -75,6 +75,8 @@ export class Nested {
 interface Checked {
 	readonly relation: Relation
 	readonly target: CrudView
+	/** Of the related records, without what refers to the new one. */
+	readonly own: Scope
 	readonly records: readonly WrittenValues[]
 }
 
@@ -140,14 +142,14 @@ async function checkedRecords(
 	const records = await collectEach(given, problems, `${relation.name}.`, (body) =>
 		bodies.read({ plan, kind: 'create', isText: false, body, scope, id: undefined }),
 	)
-	return { relation, target, records }
+	return { relation, target, own, records }
 }
 
 /** Creates records that belong to the one with this id. */
 async function createBelow(
 	view: CrudView,
 	id: string,
-	{ relation, target, records }: Checked,
+	{ relation, target, own, records }: Checked,
 ): Promise<void> {
 	const { plan } = view[FACTS]
 	const { link } = relation
@@ -158,9 +160,10 @@ async function createBelow(
 	const [text] = found === undefined ? [] : recordsIn(found.json, selection, fields).texts
 	const values = text && valuesOf(text, link.fields, fields)
 	if (values === undefined) throw new TypeError(`the new record has no ${link.fields.join(', ')} to refer to`)
-	Object.defineProperty(target, WITHIN, { value: scopeBelow(relation, values), configurable: true })
+	const within = scopeBelow(relation, values)
+	Object.defineProperty(target, WITHIN, { value: within, configurable: true })
 	try {
-		const scope = await resolveScope(target, 'create')
+		const scope = both(own, within)
 		const changes = records.map((one) => checkedChanges(target[FACTS].plan, one))
 		await createEachOrAll(target, scope, records, changes)
 	} catch (error) {

@@ -105,6 +105,19 @@ for (const name of await storesHere()) {
 			assert.is(await count(), 6)
 		})
 
+		test('the scope of the other handler is asked once', async () => {
+			const asked: string[] = []
+			class Asked extends Children {
+				override scope(): CrudScope {
+					asked.push(this.request.url)
+					return super.scope()
+				}
+			}
+			const { post } = serve({}, { to: new Asked(model, OPTIONS) })
+			assert.is((await post({ title: 'a', children: [{ title: 'b' }, { title: 'c' }] })).status, 201)
+			assert.equal(asked, ['/thing'])
+		})
+
 		test('problems are all told at once, each with its place', async () => {
 			const { post } = serve()
 			const children = [
