@@ -19,12 +19,10 @@ import { type CrudFacts, type CrudView, FACTS, stateOf } from './view.ts'
  *
  * @template T a record with all fields: the compiler then checks the names. @default any names
  */
-export type CrudFieldLimits<T = Record<string, unknown>> = NamedLimits<CrudFieldName<T>>
-
-interface NamedLimits<Name> {
-	readonly hidden?: readonly Name[]
-	readonly readOnly?: readonly Name[]
-}
+// Conditional, because its T would otherwise decide whether one may stand for another, and not its fields.
+export type CrudFieldLimits<T = Record<string, unknown>> = T extends unknown
+	? { readonly hidden?: readonly CrudFieldName<T>[]; readonly readOnly?: readonly CrudFieldName<T>[] }
+	: never
 
 /** A handler with `fields()` that a request may be about. */
 export interface Narrowing {
