@@ -91,7 +91,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** The request of a call, without the query, which may be long and private. */
 export function failedRequest({ method, url }: Call): { readonly method: string; readonly url: string } {
-	return { method, url: url.replace(/\?.*/s, '') }
+	return { method, url: url.split('?')[0] ?? '' }
 }
 
 /** Method and URL of a call, in messages. */
