@@ -102,12 +102,22 @@ export function idParser(readers: readonly KeyReader[]): KeyReader {
 	}
 }
 
-function textId({ maxLength, choices }: Field, text: string, isAlone: boolean): string | undefined {
+function textId(key: Field, given: string, isAlone: boolean): string | undefined {
+	const { maxLength, choices, padded } = key
+	// As records have it.
+	const text = padded === true && given.length === maxLength ? withoutPadding(given) : given
 	// No URL can name these: clients resolve dot segments, and a path can't contain control characters.
 	if ((isAlone && /^\.{0,2}$/.test(text)) || /[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
 	if (choices !== undefined && !choices.includes(text)) return undefined
 	if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength) return undefined
 	return text
+}
+
+/** The text of a `padded` field as ids have it. */
+export function withoutPadding(text: string): string {
+	let { length } = text
+	while (text[length - 1] === ' ') length--
+	return text.slice(0, length)
 }
 
 /**

@@ -71,6 +71,11 @@ export interface Field {
 	 * searchable, and has no operators that match parts or ignore case.
 	 */
 	readonly wholeOnly?: boolean | undefined
+	/**
+	 * Whether a text is written with the blanks that fill it up to `maxLength`, as PostgreSQL does with `char(n)`. Ids don't
+	 * have them.
+	 */
+	readonly padded?: boolean | undefined
 	/** Whether a `timestamp` is written with all its digits, because it is part of the key. */
 	readonly allDigits?: boolean | undefined
 }

@@ -8,7 +8,7 @@ import type { CrudField, Selections } from '../fields.ts'
 import { type RecordText, recordTexts } from '../json-text.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
-import { type NonNullValue, valueFromText } from '../value-from-text.ts'
+import { type NonNullValue, valueFromText, withoutPadding } from '../value-from-text.ts'
 
 /** Records as texts, with the values of some of their fields. */
 export interface Records {
@@ -55,7 +55,8 @@ function storedValue(field: Field | undefined, json: string | undefined): NonNul
 	if (field === undefined || json === undefined || json === 'null') return undefined
 	// Not JSON.parse for numbers: it would round a bigint.
 	const text = json.startsWith('"') ? String(JSON.parse(json)) : json
-	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, text, [])
+	const bare = field.padded === true ? withoutPadding(text) : text
+	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, bare, [])
 }
 
 export function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {

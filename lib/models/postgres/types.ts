@@ -23,7 +23,10 @@ export interface CatalogType {
 	readonly checks: readonly { readonly name: string; readonly condition: string | null }[] | null
 }
 
-type Kind = Pick<Field, 'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'fraction' | 'besides'>
+type Kind = Pick<
+	Field,
+	'type' | 'maxLength' | 'choices' | 'min' | 'max' | 'digits' | 'fraction' | 'besides' | 'padded'
+>
 
 const DAY = String.raw`-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 const TIME_UTC = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?Z`
@@ -49,7 +52,7 @@ const BUILT_IN: Readonly<Record<string, Kind>> = {
 	money: { type: 'decimal' },
 	text: { type: 'text' },
 	varchar: { type: 'text' },
-	bpchar: { type: 'text' },
+	bpchar: { type: 'text', padded: true },
 	// PostgreSQL would silently truncate longer values: a name to 63 bytes, a "char" to one.
 	name: { type: 'text', maxLength: 63 },
 	char: { type: 'text', maxLength: 1 },
@@ -84,7 +87,7 @@ export function fieldOf(type: CatalogType, typmod: number): Kind {
 	const builtIn = type.schema === 'pg_catalog' ? BUILT_IN[type.name] : undefined
 	if (builtIn === undefined) return { type: otherType(type) }
 	if (typmod >= TYPMOD_HEADER && /^(?:varchar|bpchar)$/.test(type.name)) {
-		return { type: 'text', maxLength: typmod - TYPMOD_HEADER }
+		return { ...builtIn, maxLength: typmod - TYPMOD_HEADER }
 	}
 	if (typmod >= TYPMOD_HEADER && type.name === 'numeric') {
 		return { type: 'decimal', digits: digitsOf(typmod - TYPMOD_HEADER), besides: /^NaN$/ }

@@ -41,6 +41,8 @@ const SPACES: readonly Author[] = [
 	['bob  ', 'bob'],
 	[null, null],
 ]
+/** The same in columns of PostgreSQL that fill texts with blanks. */
+const PADDED = SPACES.map(([written, name]): Author => [written, name?.padEnd(20) ?? null])
 
 function filling(authors: readonly Author[]): readonly string[] {
 	const texts = authors.map(
@@ -95,7 +97,7 @@ async function check({ person, member, post }: Models, authors: readonly Author[
 	}
 	for (const name of Object.keys(handlers)) {
 		const expected = authors.map(([, author], at) => {
-			const isSeen = author !== null && (name !== 'scoped' || author === 'ann')
+			const isSeen = author !== null && (name !== 'scoped' || author.trimEnd() === 'ann')
 			return {
 				id: at + 1,
 				[name]: isSeen ? { name: author, ...(name === 'stripped' ? { stripped: true } : {}) } : null,
@@ -180,6 +182,34 @@ if (names.includes('postgres'))
 			if (rows.length === 0) return void console.error('SKIPPED: this PostgreSQL has no extension citext')
 			await pool.query('create extension if not exists citext')
 			await inPostgres('citext', CASES)
+		})
+		test('char(20)', () => inPostgres('char(20)', PADDED))
+		test('char(20): an id is also what the record has, with its blanks', async () => {
+			const table = `${PREFIX}_padded`
+			await pool.query(`create table ${table} (name char(20) primary key, note text)`)
+			try {
+				const model = await PostgresModel.open(pool, table)
+				const people = new CrudHandler(model, {
+					...{ visible: 'all', updatable: ['note'], filterable: ['name'] },
+					allow: ['list', 'read', 'create', 'update', 'remove', 'updateMany', 'removeMany'],
+				})
+				const { ask, said } = asking({ people })
+				const ann = { name: 'ann'.padEnd(20), note: 'a' }
+				const created = await ask('POST /people', { body: ann })
+				assert.is(created.headers.location, '/people/ann')
+				const url = `/people/${encodeURIComponent(ann.name)}`
+				assert.equal((await ask(url)).json(), { success: true, data: ann })
+				for (const place of [url, '/people/ann'])
+					assert.is((await ask(`PATCH ${place}`, { body: ann })).status, 200, place)
+				assert.is((await ask('PATCH /people', { body: [{ ...ann, note: 'b' }] })).status, 200)
+				assert.match(await said('/people/ann'), '"note":"b"')
+				for (const other of ['ann ', 'ann'.padEnd(19), 'ann'.padEnd(21)])
+					assert.is((await ask(`/people/${encodeURIComponent(other)}`)).status, 404, `${other.length}`)
+				assert.is(await said('DELETE /people?name[in]=ann,eve'), '200 {"success":true,"data":["ann"]}')
+				assert.is((await ask('/people/ann')).status, 404)
+			} finally {
+				await pool.query(`drop table ${table}`)
+			}
 		})
 		test('a nondeterministic collation', async () => {
 			await pool.query(
