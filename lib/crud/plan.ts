@@ -90,6 +90,8 @@ export interface Relation {
 	/** Number of related records within each record, if the client gives no limit, and its maximum. */
 	readonly limit: number
 	readonly maxLimit: number
+	/** The model of these records, if the other ones, or those in between, refer to them within its database. */
+	readonly comparing: Model | undefined
 	/** Whether clients can tie and untie records, many to many. */
 	readonly canTie: boolean
 	/** Whether new records may come with related ones. */

@@ -80,6 +80,12 @@ export interface Field {
 	readonly allDigits?: boolean | undefined
 }
 
+/** A foreign key: the values of `fields` are those of `to` in a record of another model. */
+export interface Reference {
+	readonly fields: readonly string[]
+	readonly to: readonly string[]
+}
+
 /**
  * A value on its way to the store, by the type of its field: `boolean`; number for `integer` and `float`
  * (NaN and infinities too); number or, beyond 2^53, bigint for `bigint`; RawJson for `json`; Uint8Array for

@@ -3,11 +3,12 @@
  * `modelContract` of `verbena/testing`.
  */
 import type { Bytes } from '../base/time.ts'
-import type { Changes, Field, Value, Values } from './field.ts'
+import type { Changes, Field, Reference, Value, Values } from './field.ts'
 import type { ModelError } from './model-error.ts'
 import type { Comparison, TimePart, Total, Totaled, TotalsCondition, TotalsOrder } from './total.ts'
 
-export { type Changes, DEFAULT, type Field, type FieldType, NOW, type Value, type Values } from './field.ts'
+export type { Changes, Field, FieldType, Reference, Value, Values } from './field.ts'
+export { DEFAULT, NOW } from './field.ts'
 export type { Comparison, TimePart, Total, Totaled, TotalsCondition, TotalsOrder } from './total.ts'
 
 /**
@@ -27,6 +28,8 @@ export type Condition =
 			readonly exact?: boolean
 			/** For `eq` with a text: ignores case, at least of A to Z. */
 			readonly ignoreCase?: boolean
+			/** For `eq` with a text: compares as this field does, to which `field` refers. @default as `field` itself */
+			readonly as?: { readonly model: Model; readonly field: string } | undefined
 	  }
 	| {
 			readonly op: 'in'
@@ -76,6 +79,8 @@ export interface Link {
 	readonly to: readonly string[]
 	/** Whether a record may have several related ones. */
 	readonly isMany: boolean
+	/** Whether the related records refer to these, by whose fields texts are compared then. @default `isMany` */
+	readonly refersBack?: boolean
 	/**
 	 * For many to many, the records in between: the values of `fields` equal those of `from`, and those of `on` equal
 	 * those of `to`. A related record counts once, however many records in between lead to it.
@@ -85,12 +90,6 @@ export interface Link {
 		readonly from: readonly string[]
 		readonly on: readonly string[]
 	}
-}
-
-/** A foreign key: the values of `fields` are those of `to` in a record of another model. */
-export interface Reference {
-	readonly fields: readonly string[]
-	readonly to: readonly string[]
 }
 
 /** One term of an order. Nulls come last in both directions. */

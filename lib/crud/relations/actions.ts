@@ -26,7 +26,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
-import { fieldsNamed, idsOf, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
+import { fieldsNamed, idsOf, isEqual, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
 /** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
 const MAX_TIES = 1_000
@@ -88,8 +88,8 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 			authorize: (exchange) => relatedAccess(exchange as Exchange).check({ ...relation, operation: 'read' }),
 			async run(this: object, segment: unknown, _name: unknown, other: unknown) {
 				const view = this as CrudView // as above
-				const values = await tieValues(view, segment, other, relation, through)
-				await change(view, values, { ...through, model: await tieModel(view, relation, through) })
+				const asked = await tieOf(view, segment, other, relation, through)
+				await change(view, asked, { ...through, model: await tieModel(view, relation, through) })
 				view.status(204)
 				return null
 			},
@@ -169,11 +169,15 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 
 type Through = NonNullable<Relation['link']['through']>
 
-/** The values of a record in between, by its model's names. */
-type TieValues = Readonly<Record<string, NonNullValue>>
+/** A record in between. */
+interface Tie {
+	/** By its model's names. */
+	readonly values: Readonly<Record<string, NonNullValue>>
+	readonly where: Condition
+}
 
 /** Ties two records. It has no effect if they are tied already. */
-async function tie(view: CrudView, values: TieValues, through: Through): Promise<void> {
+async function tie(view: CrudView, { values }: Tie, through: Through): Promise<void> {
 	try {
 		await translateModelErrors(view, 'update', () => through.model.create(values, NOTHING))
 	} catch (error) {
@@ -182,14 +186,11 @@ async function tie(view: CrudView, values: TieValues, through: Through): Promise
 }
 
 /** @throws RestError `not_found` unless the records are tied */
-async function untie(view: CrudView, values: TieValues, through: Through): Promise<void> {
-	const terms = Object.entries(values).map(([field, value]): Condition => ({ op: 'eq', field, value }))
-	const { model } = through
+async function untie(view: CrudView, { where }: Tie, { model }: Through): Promise<void> {
 	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
 	const keys = fields.map((field) => ({ name: field.name, field }))
 	const selections = new Selections(keys, undefined)
 	const between = { model, keys, selections }
-	const where: Condition = { op: 'and', terms }
 	const ids = await translateModelErrors(view, 'read', () => idsOf(between, where, MAX_TIES))
 	const guard = { where: undefined, version: undefined }
 	if (ids.length === 0) throw NOT_FOUND
@@ -217,14 +218,14 @@ async function tieModel(view: CrudView, relation: Relation, { model }: Through):
 	return inSession(model, session)
 }
 
-/** The values of a record in between. @throws RestError `not_found` if the client doesn't see one of the records */
-async function tieValues(
+/** @throws RestError `not_found` if the client doesn't see one of the records */
+async function tieOf(
 	view: CrudView,
 	segment: unknown,
 	other: unknown,
 	relation: Relation,
 	{ from, on }: Through,
-): Promise<TieValues> {
+): Promise<Tie> {
 	const exchange = exchangeOf(view, relation.name)
 	if (exchange.queryText !== '') refuseParameters(view, exchange)
 	const access = relatedAccess(exchange)
@@ -233,10 +234,16 @@ async function tieValues(
 	const reverse = { ...relation, link: { ...relation.link, fields: relation.link.to } }
 	const others = await linkValues(target, other, reverse, 'read', 0)
 	if (own === undefined || others === undefined) throw NOT_FOUND
-	return Object.fromEntries([
+	const { link, comparing } = relation
+	const terms = [
+		isEqual(from, own, comparing && { model: comparing, fields: link.fields }),
+		isEqual(on, others, { model: link.model, fields: link.to }),
+	]
+	const values = Object.fromEntries([
 		...from.map((name, at) => [name, own[at]]),
 		...on.map((name, at) => [name, others[at]]),
 	])
+	return { values, where: { op: 'and', terms } }
 }
 
 /** @throws RestError `bad_request` for any parameter */

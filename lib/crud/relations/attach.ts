@@ -19,7 +19,7 @@ import type { CrudView } from '../view.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import { type Asking, eachOf, overriddenTexts } from './overridden.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, isEqual, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
+import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
 import type { Scoping } from './scoping.ts'
 
 /** Maximum number of values in one list of a relation to one. */
@@ -108,14 +108,15 @@ async function addAlike(
 	distinct: ReadonlyMap<string, readonly NonNullValue[]>,
 	found: Map<string, string>,
 ): Promise<void> {
-	const { to, link } = include.relation
+	const { to, link, comparing } = include.relation
 	const isText = fieldsNamed(to, link.to).some(({ field }) => field.type === 'text')
-	// Their records have been found, too, so there is nothing to look for without any.
-	if (!isText || found.size === 0 || given.modelOf(to).listEach === undefined) return
+	if (!isText || given.modelOf(to).listEach === undefined) return
+	// Compared as these fields are, which have found none.
+	if (found.size === 0 && comparing === undefined) return
 	const others = [...distinct].filter(([identity]) => !found.has(identity))
 	if (others.length === 0) return
 	const query = { ...firstOf(to.model), limit: 1, where: undefined }
-	const conditions = others.map(([, one]) => isEqual(link.to, one))
+	const conditions = others.map(([, one]) => isRelated(include.relation, one))
 	const pages = await pagesOf(given, include, query, conditions, [])
 	for (const [at, [identity]] of others.entries()) {
 		const [text] = pages[at]?.texts ?? []
@@ -140,7 +141,7 @@ async function manyOfEach(
 	const identityOf = (one: readonly NonNullValue[]) => JSON.stringify(one.map(String))
 	const distinct = new Map<string, readonly NonNullValue[]>()
 	for (const one of values) if (one !== undefined) distinct.set(identityOf(one), one)
-	const conditions = [...distinct.values()].map((one) => isRelated(relation.link, one))
+	const conditions = [...distinct.values()].map((one) => isRelated(relation, one))
 	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
 	const query = {
 		...{ ...FIRST, where: undefined, order, limit, total: count !== undefined },

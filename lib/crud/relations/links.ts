@@ -55,8 +55,10 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 	const isOverridden = facts.overridden.has(operation)
 	const joins = (model: Model) => plan.model.joins?.(model) === true
 	const link: { relation?: Relation } & Link = { ...found.link }
+	const refersBack = through !== undefined || link.isMany || link.refersBack === true
 	const relation: Relation = {
 		...{ name, handler: handler as object, to, operation, limit, maxLimit },
+		comparing: refersBack && joins(through ?? to.model) ? plan.model : undefined,
 		link: link as Relation['link'], // completed below
 		...{ canTie, canCreate },
 		...{ isOverridden, isStripped },
@@ -137,7 +139,10 @@ function directLink(place: string, plan: CrudPlan, to: CrudPlan, given: ReadRela
 		)
 	return found.isOwn
 		? { model: other, fields: found.fields, to: found.to, isMany: false }
-		: { model: other, fields: found.to, to: found.fields, isMany: given.many !== false }
+		: {
+				...{ model: other, fields: found.to, to: found.fields },
+				...{ isMany: given.many !== false, refersBack: true },
+			}
 }
 
 function foreignKeys(from: Model, to: Model, isOwn: boolean): Candidate[] {

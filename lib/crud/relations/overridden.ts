@@ -13,7 +13,7 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { beginState, type CrudView, FACTS } from '../view.ts'
 import type { RelatedAccess } from './access.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, idsOf, isEqual, isIdIn, isRelated } from './records.ts'
+import { fieldsNamed, idsOf, isIdIn, isRelated } from './records.ts'
 
 /** What the methods need of the request. */
 export interface Asking {
@@ -60,7 +60,7 @@ export async function overriddenTexts(
 		const { keys, selections } = to
 		const [id] = await idsOf(
 			{ model: asking.modelOf(to), keys, selections },
-			allOf(where, isEqual(link.to, one)),
+			allOf(where, isRelated(include.relation, one)),
 			1,
 		)
 		return id === undefined ? 'null' : overriddenRecord(asking, include, id)
@@ -90,7 +90,7 @@ async function overriddenList(
 	const empty = `{"data":[],"meta":${JSON.stringify({ limit, next: null })}}`
 	if (values === undefined) return empty
 	const { view, failure } = await quietView(asking, include)
-	const related = isRelated(relation.link, values)
+	const related = isRelated(relation, values)
 	const isBounded = count !== undefined && count !== Number.POSITIVE_INFINITY
 	const answer = await view.list({
 		...{ selection, include: include.include, order, limit, offset: 0, after: undefined, stamp },

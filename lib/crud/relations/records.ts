@@ -3,7 +3,7 @@
  * by `attach.ts` and `actions.ts`.
  */
 import { idOfKey, keyNames } from '../../models/key.ts'
-import type { Condition, Field, Link, Selection } from '../../models/model.ts'
+import type { Condition, Field, Link, Model, Selection } from '../../models/model.ts'
 import type { CrudField, Selections } from '../fields.ts'
 import { type RecordText, recordTexts } from '../json-text.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
@@ -65,18 +65,32 @@ export function isOneOf(fields: readonly string[], values: readonly (readonly No
 	return { op: 'or', terms: values.map((one) => isEqual(fields, one)) }
 }
 
-export function isEqual(fields: readonly string[], values: readonly NonNullValue[]): Condition {
-	const terms = fields.map((field, at): Condition => ({ op: 'eq', field, value: values[at] ?? '' }))
+/** @param referred what the fields refer to, if they are to be compared as that is: see `Condition` */
+export function isEqual(
+	fields: readonly string[],
+	values: readonly NonNullValue[],
+	referred?: { readonly model: Model; readonly fields: readonly string[] },
+): Condition {
+	const terms = fields.map((field, at): Condition => {
+		const value = values[at] ?? ''
+		const as = referred && { model: referred.model, field: referred.fields[at] ?? '' }
+		return { op: 'eq', field, value, ...(typeof value === 'string' && as !== undefined ? { as } : {}) }
+	})
 	return { op: 'and', terms }
 }
 
 /** The condition on records that are related to one with these values. */
-export function isRelated({ to, through }: Link, values: readonly NonNullValue[]): Condition {
-	if (through === undefined) return isEqual(to, values)
+export function isRelated(
+	{ link, comparing }: Pick<Relation, 'link' | 'comparing'>,
+	values: readonly NonNullValue[],
+): Condition {
+	const { fields, to, through } = link
+	const referred = comparing && { model: comparing, fields }
+	if (through === undefined) return isEqual(to, values, referred)
 	return {
 		op: 'some',
 		link: { model: through.model, fields: to, to: through.on, isMany: true },
-		where: isEqual(through.from, values),
+		where: isEqual(through.from, values, referred),
 		selective: true,
 	}
 }
@@ -115,9 +129,10 @@ export function nothing(selections: Selections): Selection {
 }
 
 /** The scope of the records that are related to one with these values. */
-export function scopeBelow({ link, to }: Relation, values: readonly NonNullValue[] | undefined): Scope {
+export function scopeBelow(relation: Relation, values: readonly NonNullValue[] | undefined): Scope {
+	const { link, to } = relation
 	if (values === undefined) return { ...EVERYTHING, where: { op: 'or', terms: [] } }
-	const where = isRelated(link, values)
+	const where = isRelated(relation, values)
 	// Sets no values: records can't be created through records in between.
 	if (link.through !== undefined) return { ...EVERYTHING, where }
 	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))

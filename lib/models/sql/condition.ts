@@ -3,9 +3,18 @@
  * `gathered-reads.ts` and `writes.ts`.
  */
 import type { Comparison, Condition, Link } from '../model.ts'
-import type { Dialect, Sql } from './dialect.ts'
+import type { Sql } from './dialect.ts'
+import { directEquality, equality, isTiedOnce, namesOf, type Side } from './links.ts'
 import { subjectOfModel } from './subject.ts'
-import { type Columns, columnName, columnOf, isUniqueIn, type Table, tableName } from './table.ts'
+import {
+	type Column,
+	type Columns,
+	columnName,
+	columnOf,
+	isUniqueIn,
+	type Table,
+	tableName,
+} from './table.ts'
 
 /** The operators in SQL. */
 export const OPERATORS: Readonly<Record<Comparison, string>> = {
@@ -85,9 +94,15 @@ function write(sql: Sql, condition: Condition, outer: Outer): void {
 			return
 		default: {
 			const { dialect } = sql
-			const { op, value, exact = false, ignoreCase = false } = condition
+			const { op, value, exact = false, ignoreCase = false, as } = condition
 			const column = columnOf(columns, condition.field)
 			const isText = op === 'eq' && typeof value === 'string'
+			const referred =
+				isText && as !== undefined ? columnOf(subjectOfModel(as.model).columns, as.field) : column
+			if (isText && referred.collation !== column.collation) {
+				writeEqualBy(sql, column, alias, value, referred)
+				return
+			}
 			if (isText && exact && column.type === 'text' && dialect.exactly !== undefined) {
 				dialect.exactly(sql, column, alias, value)
 				return
@@ -103,6 +118,18 @@ function write(sql: Sql, condition: Condition, outer: Outer): void {
 			else sql.add(`${name} ${OPERATORS[op]} `).value(value, column)
 		}
 	}
+}
+
+/** Writes that a column equals a text by the collation of another column. */
+function writeEqualBy(sql: Sql, column: Column, alias: string, value: string, { collation }: Column): void {
+	const { dialect } = sql
+	// An index of the column can serve this.
+	if (collation === undefined && dialect.exactly !== undefined) dialect.exactly(sql, column, alias, value)
+	else
+		sql
+			.add(`${columnName(dialect, column, alias)} = `)
+			.value(value, column)
+			.add(` collate ${collation ?? 'binary'}`)
 }
 
 /** Clients can't give more terms, scopes can. SQLite's parser nests a chain, at most 1,000 deep. */
@@ -152,7 +179,7 @@ interface Within {
  */
 function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, within: Within = {}): void {
 	const { dialect } = sql
-	const { through, isMany } = link
+	const { through } = link
 	const other = subjectOfModel(link.model)
 	const own: Side = { columns: outer.columns, alias: within.alias ?? outer.alias, names: link.fields }
 	const related: Side = { columns: other.columns, alias: `${outer.alias}r`, names: link.to }
@@ -160,7 +187,7 @@ function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, wit
 	const isOfOwn =
 		within.isAlone === true
 			? namesOf(dialect, next).map((name) => `${name} is not null`)
-			: [isMany || through !== undefined ? equality(dialect, own, next) : equality(dialect, next, own)]
+			: [through === undefined ? directEquality(dialect, link, own, next) : equality(dialect, own, next)]
 	const first = within.table === undefined ? '' : `${within.table} ${own.alias}, `
 	sql.add(` from ${first}${tableName(dialect, other.table)} ${related.alias}`)
 	if (through === undefined) sql.add(` where ${isOfOwn.join(' and ')}`)
@@ -178,25 +205,6 @@ function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, wit
 	if (fails === undefined) return
 	write(sql.add(' and ('), fails, inner)
 	sql.add(') is not true')
-}
-
-/** The columns of a link in one of its tables. */
-export interface Side {
-	readonly columns: Columns
-	readonly alias: string
-	readonly names: readonly string[]
-}
-
-/** The condition of a link. SQLite compares texts by the collation of the left side, which is the referenced one's in its foreign keys. */
-export function equality(dialect: Dialect, referenced: Side, referring: Side): string {
-	const names = namesOf(dialect, referring)
-	return namesOf(dialect, referenced)
-		.map((name, at) => `${name} = ${names[at]}`)
-		.join(' and ')
-}
-
-function namesOf(dialect: Dialect, { columns, alias, names }: Side): readonly string[] {
-	return names.map((field) => columnName(dialect, columnOf(columns, field), alias))
 }
 
 /** The columns that equal those of the outer records: of the related ones, or of those in between. */
@@ -231,7 +239,7 @@ function writeReaches(sql: Sql, asked: Asked, number: number, isReached: boolean
 		return
 	}
 	const { link } = asked
-	const mayRepeat = number > 1 && link.through !== undefined && !isTiedOnce(link.through)
+	const mayRepeat = number > 1 && link.through !== undefined && !isTiedOnce(link, link.through, outer.columns)
 	const { keys } = subjectOfModel(link.model)
 	// By the key where there is one: SQLite would look at each record of the table for `isOnce`.
 	const groups = mayRepeat ? keys.map((key) => columnName(sql.dialect, key, `${outer.alias}r`)) : []
@@ -319,11 +327,6 @@ function writeGroups(
 	]
 	writeRelated(sql.add(`${own} from (select distinct ${columns.join(', ')}`), asked, outer, within)
 	sql.add(`) ${outer.alias}d group by ${own}`)
-}
-
-/** Whether at most one record in between leads from a record to another. */
-function isTiedOnce({ model, from, on }: NonNullable<Link['through']>): boolean {
-	return isUniqueIn(subjectOfModel(model).table, [...from, ...on])
 }
 
 /** Writes ` where ` and the conditions that are defined, joined by `and`. */

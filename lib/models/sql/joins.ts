@@ -1,9 +1,10 @@
 /** `joinedOrder`: orders by columns of other tables, to which links lead, as left joins. Called by `lists.ts`. */
 import type { Condition, Link, Order } from '../model.ts'
-import { equality, writeCondition } from './condition.ts'
+import { writeCondition } from './condition.ts'
 import type { Dialect, OrderColumn, Sql } from './dialect.ts'
+import { directEquality, groupedNames, isRelatedOnce, namesOf } from './links.ts'
 import { type Subject, subjectOfModel } from './subject.ts'
-import { type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
+import { type Columns, columnOf, tableName } from './table.ts'
 
 /** The terms of an order, and what writes the joins with the tables that they need; `undefined` for none. */
 export interface JoinedOrder {
@@ -60,17 +61,17 @@ function joinOf(
 
 function writeJoin(sql: Sql, { from, link, where, other, columns, alias }: Join): void {
 	const { dialect } = sql
-	const on = equality(dialect, { columns, alias, names: link.to }, { ...from, names: link.fields })
-	if (isUniqueIn(other.table, link.to)) {
+	const related = { columns, alias, names: link.to }
+	const on = directEquality(dialect, link, { ...from, names: link.fields }, related)
+	if (isRelatedOnce(link, from.columns)) {
 		sql.add(` left join ${tableName(dialect, other.table)} ${alias} on ${on}`)
 		if (where !== undefined) writeCondition(sql.add(' and '), where, columns, alias, 'many')
 		return
 	}
 	// Several records may be related, and only the first one by the key is joined.
-	const names = (fields: readonly string[]) =>
-		fields.map((field) => columnName(dialect, columnOf(columns, field), alias)).join(', ')
-	const sorted = other.table.key.length === 0 ? '' : ` order by ${names(other.table.key)}`
-	const rank = `row_number() over (partition by ${names(link.to)}${sorted})`
+	const keys = namesOf(dialect, { ...related, names: other.table.key }).join(', ')
+	const groups = groupedNames(dialect, link, from.columns, related).join(', ')
+	const rank = `row_number() over (partition by ${groups}${keys === '' ? '' : ` order by ${keys}`})`
 	const first = dialect.quote(FIRST)
 	sql.add(
 		` left join (select ${alias}.*, ${rank} as ${first} from ${tableName(dialect, other.table)} ${alias}`,

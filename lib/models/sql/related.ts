@@ -7,7 +7,7 @@
  * Bytes, which SQLite can't write as base64, are the mark `U+0002 x:00ff U+0002`.
  */
 import type { Link, Related, Selection } from '../model.ts'
-import { equality, writeCondition } from './condition.ts'
+import { writeCondition } from './condition.ts'
 import {
 	type Dialect,
 	type Embedded,
@@ -19,8 +19,9 @@ import {
 	Sql,
 } from './dialect.ts'
 import { joinedOrder, orderTerms } from './joins.ts'
+import { directEquality, equality, isTiedOnce, namesOf, type Through } from './links.ts'
 import { subjectOfModel } from './subject.ts'
-import { type Column, type Columns, columnName, columnOf, isUniqueIn, tableName } from './table.ts'
+import { type Column, type Columns, columnOf, isUniqueIn, tableName } from './table.ts'
 
 /** The number of U+0002, for `chr` and `char`. */
 export const MARK_CODE = 2
@@ -117,7 +118,7 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	for (const { column } of selected) compiled.columns.push(column)
 	const unsorted = (joins?: (sql: Sql) => void) =>
 		textOf(sql, () => {
-			const others = isJoined(link, columns) ? `${betweenText(sql.dialect, link, alias)}, ` : ''
+			const others = isJoined(link, outer) ? `${betweenText(sql.dialect, link, alias)}, ` : ''
 			sql.add(` from ${others}${tableName(sql.dialect, table)} ${alias}`)
 			joins?.(sql)
 			writeLink(sql.add(' where '), link, outer, { columns, alias })
@@ -125,7 +126,7 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 			writeCondition(sql.add(' and '), where, columns, alias, 'many', repeats ? table : undefined)
 		})
 	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
-		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, { columns, alias }), alias)}`}`
+		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, outer, alias), alias)}`}`
 	const record = () => {
 		const members = membersOf(sql, selection.related ?? [], { columns, alias, repeats }, compiled)
 		return embedding.record(selected, alias, members)
@@ -168,24 +169,23 @@ function textOf(sql: Sql, write: () => void): string {
 /** Writes the condition that records are related to the outer one. */
 function writeLink(sql: Sql, link: Link, outer: Named, related: Named): void {
 	const { dialect } = sql
-	const { fields, to, isMany, through } = link
+	const { fields, to, through } = link
 	const own = { ...outer, names: fields }
 	const target = { ...related, names: to }
 	if (through === undefined) {
-		sql.add(isMany ? equality(dialect, own, target) : equality(dialect, target, own))
+		sql.add(directEquality(dialect, link, own, target))
 		return
 	}
 	const between = betweenOf(through, related.alias)
+	const on = { ...between, names: through.on }
 	const ofOwn = equality(dialect, own, { ...between, names: through.from })
-	if (isJoined(link, related.columns)) {
-		sql.add(`${equality(dialect, target, { ...between, names: through.on })} and ${ofOwn}`)
+	if (isJoined(link, outer)) {
+		sql.add(`${equality(dialect, target, on)} and ${ofOwn}`)
 		return
 	}
-	const list = ({ columns, alias }: Named, names: readonly string[]) =>
-		names.map((name) => columnName(dialect, columnOf(columns, name), alias)).join(', ')
-	const keys = list(related, to)
+	const keys = namesOf(dialect, target).join(', ')
 	// Not a join: a record is related once, however many records in between lead to it.
-	sql.add(`${to.length === 1 ? keys : `(${keys})`} in (select ${list(between, through.on)}`)
+	sql.add(`${to.length === 1 ? keys : `(${keys})`} in (select ${namesOf(dialect, on).join(', ')}`)
 	sql.add(` from ${betweenText(dialect, link, related.alias)} where ${ofOwn})`)
 }
 
@@ -193,8 +193,6 @@ function writeLink(sql: Sql, link: Link, outer: Named, related: Named): void {
 function betweenOf({ model }: Through, alias: string): Named {
 	return { columns: subjectOfModel(model).columns, alias: `${alias}m` }
 }
-
-type Through = NonNullable<Link['through']>
 
 function betweenText(dialect: Dialect, { through }: Link, alias: string): string {
 	if (through === undefined) return ''
@@ -205,20 +203,22 @@ function betweenText(dialect: Dialect, { through }: Link, alias: string): string
  * Whether the records in between are joined, because only one of them leads to a related record: so no more of them are read
  * than needed, while SQLite makes a list of all for `in`. Texts that differ may be equal in the other table's collation.
  */
-function isJoined({ to, through }: Link, columns: Columns): boolean {
+function isJoined(link: Link, outer: Named): boolean {
+	const { model, to, through } = link
+	const { columns } = subjectOfModel(model)
 	if (through === undefined || to.some((name) => columnOf(columns, name).type === 'text')) return false
-	const { table } = subjectOfModel(through.model)
-	return !table.isView && isUniqueIn(table, [...through.from, ...through.on])
+	return !subjectOfModel(through.model).table.isView && isTiedOnce(link, through, outer.columns)
 }
 
 /** Sorts by the joined columns in between instead of those that equal them: SQLite can use only their index. */
 function termsBetween(
 	terms: readonly OrderColumn[],
 	link: Link,
-	{ columns, alias }: Named,
+	outer: Named,
+	alias: string,
 ): readonly OrderColumn[] {
 	const { to, through } = link
-	if (through === undefined || !isJoined(link, columns)) return terms
+	if (through === undefined || !isJoined(link, outer)) return terms
 	const between = betweenOf(through, alias)
 	return terms.map((term) => {
 		const name = term.joined === undefined ? through.on[to.indexOf(term.column.name)] : undefined

@@ -14,6 +14,8 @@ export interface Column extends Field {
 	readonly sqlType: string
 	/** The default as SQL, if the database has no keyword `default` in updates. */
 	readonly defaultSql?: string | undefined
+	/** The collation by which texts are compared, of those that statements may name. @default byte by byte, or unknown */
+	readonly collation?: string | undefined
 	/** How values are stored, in the dialect's own terms; only set if the type doesn't determine it. */
 	readonly storage?: string | undefined
 }

@@ -15,7 +15,7 @@ export function introspect(
 	options: Pick<OpeningOptions, 'key' | 'bigint'>,
 ): Table {
 	const query = queryBy(driver)
-	const infos = infosOf(query, listing)
+	const infos = collated(query, listing, infosOf(query, listing))
 	const { name, isView } = listing
 	const primary = primaryOf(infos)
 	const unique = isView ? [] : uniqueKeys(query, listing, infos)
@@ -27,7 +27,7 @@ export function introspect(
 		const own = columnOf(query, listing, info, isRowid(info), key.includes(info.name), options.bigint)
 		const choices = own.type === 'text' ? checked.get(info.name.toLowerCase()) : undefined
 		// In a column that ignores case, `in ('draft')` is true of more texts.
-		return choices && collationOf(query, listing, info.name) === 'BINARY' ? { ...own, choices } : own
+		return choices && info.collation === undefined ? { ...own, choices } : own
 	})
 	const schema = listing.schema === 'main' ? undefined : listing.schema
 	if (!isView)
@@ -80,6 +80,7 @@ function columnOf(
 		asText: type === 'bigint' && bigint === 'string',
 		digits: type === 'decimal' ? digitsOf(declared) : undefined,
 		loose: isExact ? undefined : true,
+		...(info.collation === undefined ? {} : { collation: info.collation }),
 		defaultSql: info.defaultSql ?? undefined,
 		fraction: timestamp && fractionOf(timestamp),
 		storage: (timestamp && storageOf(timestamp)) ?? decimal ?? (isExact ? STRICT : undefined),
@@ -220,6 +221,8 @@ interface Info {
 	/** Its position in the primary key, from 1; 0 if it isn't in the key. */
 	readonly inKey: number
 	readonly generated: boolean
+	/** See {@link collated}; `undefined` for BINARY. */
+	readonly collation?: string | undefined
 }
 
 type Query = (text: string, ...values: readonly unknown[]) => readonly (readonly unknown[])[]
@@ -318,8 +321,7 @@ function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[], allo
 	const isUnique = ([column, collation]: readonly unknown[]) => {
 		const info = infos.find((one) => one.name === column)
 		if (info === undefined || (info.nullable && !allowsNull)) return false
-		const own = collationOf(query, listing, info.name)
-		return own === 'BINARY' || collation === own
+		return info.collation === undefined || collation === info.collation
 	}
 	return indexes
 		.map(([index]) =>
@@ -333,12 +335,15 @@ function uniqueKeys(query: Query, listing: Listing, infos: readonly Info[], allo
 		.map((parts) => parts.map(([column]) => String(column)))
 }
 
-/** Tests by comparing, because no pragma reports a column's collation: a compound select has that of its first part. */
-function collationOf(query: Query, { schema, name }: Listing, column: string): string {
+/**
+ * Adds the columns' collations. Tests by comparing, because no pragma reports them: a compound select has that of its first
+ * part, which reads nothing.
+ */
+function collated(query: Query, { schema, name }: Listing, infos: readonly Info[]): Info[] {
+	const columns = infos.map((info, at) => `${ansiQuoted(info.name)} as c${at}`).join(', ')
 	const [row = []] = query(
-		`select x = 'A', x = 'a ' from (select ${ansiQuoted(column)} as x from ${ansiQuoted(schema)}.${ansiQuoted(name)} where 0 union all select 'a')`,
+		`select ${infos.map((_, at) => `(c${at} = 'A') + 2 * (c${at} = 'a ')`).join(', ')}
+		from (select ${columns} from ${ansiQuoted(schema)}.${ansiQuoted(name)} where 0 union all select ${infos.map(() => `'a'`).join(', ')})`,
 	)
-	const [ignoresCase, ignoresSpaces] = row.map(Number)
-	if (ignoresCase === 1) return 'NOCASE'
-	return ignoresSpaces === 1 ? 'RTRIM' : 'BINARY'
+	return infos.map((info, at) => ({ ...info, collation: [undefined, 'NOCASE', 'RTRIM'][Number(row[at])] }))
 }
