@@ -4,6 +4,7 @@
  * `databaseError` is for methods with SQL by hand.
  */
 import { RestError } from '../base/error.ts'
+import type { Bytes } from '../base/time.ts'
 import { type Condition, DEFAULT, type FieldType, type Model } from '../models/model.ts'
 import { MAX_PAGE_BYTES, MissingColumn, ModelError } from '../models/model-error.ts'
 import { invalid } from '../validate/problem.ts'
@@ -76,7 +77,9 @@ export function restErrorOf(
 				cause: error,
 			})
 		case 'too_large':
-			return operation === 'totals' ? tooLargeTotals(error) : tooLarge(error, plan)
+			return operation === 'totals'
+				? tooLargeTotals(error)
+				: tooLarge(error, plan.maxPageBytes, asked.include)
 		case 'unique':
 			return conflict(
 				details(
@@ -130,11 +133,15 @@ function includesValues(include: readonly Include[]): boolean {
 /** Types of keys that are checked as strictly as by any database before it gets them. */
 const CHECKED: ReadonlySet<FieldType> = new Set(['boolean', 'integer', 'bigint', 'uuid', 'date'])
 
-function tooLarge(cause: ModelError, { maxPageBytes }: ErrorPlan): RestError {
-	const details = [{ field: 'limit', code: 'max', message: 'is too high for records of this size' }]
+/** @param include what the page has related records of, or those that are too large */
+export function tooLarge(cause: ModelError, maxBytes: Bytes, include: readonly Include[] = []): RestError {
+	const places = include.map(({ place }) => place)
+	const isRelated = places.length > 0
+	const message = isRelated ? 'has too much for so many records' : 'is too high for records of this size'
+	const details = (isRelated ? places : ['limit']).map((field) => ({ field, code: 'max', message }))
 	return new RestError(
 		'too_large',
-		`This page would have more than ${maxPageBytes} bytes: ask for fewer records with limit, or fewer fields with fields`,
+		`This page would have more than ${maxBytes} bytes${isRelated ? ` with ${places.join(' and ')}` : ''}: ask for fewer records with limit, or fewer fields with fields`,
 		{ details, cause },
 	)
 }

@@ -127,6 +127,8 @@ export interface Related {
 	readonly selection: Selection
 	/** The condition that related records match. */
 	readonly where: Condition | undefined
+	/** One with more bytes is read by itself, once, so that a store doesn't make many copies of it. @default none is */
+	readonly maxBytes?: Bytes | undefined
 	/** For a link that `isMany`. */
 	readonly list?:
 		| {

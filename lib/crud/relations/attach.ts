@@ -9,7 +9,7 @@ import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Listed, ListQuery, Model } from '../../models/model.ts'
 import { ModelError } from '../../models/model-error.ts'
 import { stripRecords } from '../answers.ts'
-import { restErrorOf } from '../database-errors.ts'
+import { restErrorOf, tooLarge } from '../database-errors.ts'
 import type { CrudField } from '../fields.ts'
 import { allOf } from '../filter-comparison.ts'
 import { withMembers } from '../json-text.ts'
@@ -44,7 +44,7 @@ export function linkFields(plan: CrudPlan, include: readonly Include[]): CrudFie
  * The texts of records, each with its related records.
  *
  * @param records with the {@link linkFields}
- * @throws RestError as a request for the related records; ModelError `too_large`
+ * @throws RestError as a request for the related records; `too_large`, with the place
  */
 export async function attach(
 	given: Attaching,
@@ -53,8 +53,12 @@ export async function attach(
 ): Promise<readonly string[]> {
 	const members = await Promise.all(include.map((one) => relatedTexts(given, one, records)))
 	// One related record may belong to all records, which would be too long for a string.
-	const lengths = members.flat().reduce((sum, { length }) => sum + length, 0)
-	if (lengths > given.maxBytes) throw new ModelError('too_large')
+	let left = given.maxBytes
+	for (const [at, one] of include.entries())
+		for (const { length } of members[at] ?? []) {
+			left -= length
+			if (left < 0) throw tooLarge(new ModelError('too_large'), given.maxBytes, [one])
+		}
 	return records.texts.map(({ json }, at) =>
 		withMembers(
 			json,
@@ -201,7 +205,7 @@ async function pagesOf(
 		selection: to.selections.extended(selection, needed),
 		where: allOf(whereOf(include, scoping), query.where),
 	}
-	const listed = await translated(to, include, () => listAll(given, given.modelOf(to), full, conditions))
+	const listed = await translated(given, include, () => listAll(given, given.modelOf(to), full, conditions))
 	const pages = listed.map(({ json, next, total }) => ({
 		...recordsIn(json, selection, needed),
 		next,
@@ -262,11 +266,14 @@ function spend(given: Attaching, json: string): void {
 	if (given.bytesLeft <= 0) throw new ModelError('too_large')
 }
 
-/** Awaits `run`, which calls the model of a plan. @throws RestError for a ModelError */
-async function translated<T>(plan: CrudPlan, { where }: Include, run: () => Promise<T>): Promise<T> {
+/** Awaits `run`, which calls the model of a relation. @throws RestError for a ModelError */
+async function translated<T>(given: Attaching, include: Include, run: () => Promise<T>): Promise<T> {
 	try {
 		return await run()
 	} catch (error) {
-		throw restErrorOf(error, plan, 'list', undefined, {}, { where })
+		if (error instanceof ModelError && error.kind === 'too_large')
+			throw tooLarge(error, given.maxBytes, [include])
+		const { relation, where } = include
+		throw restErrorOf(error, relation.to, 'list', undefined, {}, { where })
 	}
 }

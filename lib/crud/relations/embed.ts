@@ -1,4 +1,5 @@
 /** Makes selections with related records, for models that write those into each record's JSON themselves. */
+import type { Bytes } from '../../base/time.ts'
 import type { Condition, Related, Selection } from '../../models/model.ts'
 import { keysetCursor, offsetCursor } from '../cursor.ts'
 import { allOf } from '../filter-comparison.ts'
@@ -28,23 +29,40 @@ export function embedded(
 	const own = include.filter((one) => canEmbed(plan, one, scoping) && recordsIn(one, limit) <= MAX_EMBEDDED)
 	const rest = own.length === include.length ? [] : include.filter((one) => !own.includes(one))
 	if (own.length === 0) return { selection, rest }
-	const make = () => own.map((one) => relatedOf(one, scoping))
+	const copies = own.reduce((sum, one) => sum + copiesOf(one, limit), 0)
+	const maxBytes = maxRecordBytes(copies, plan)
+	const make = () => own.map((one) => relatedOf(one, scoping, maxBytes))
 	if (!own.every((one) => isStatic(one, scoping)))
 		return { selection: Object.freeze({ ...selection, related: make() }), rest }
-	const key = own.map(({ key }) => key).join()
+	const key = `${maxBytes} ${own.map(({ key }) => key).join()}`
 	return { selection: selections.related(selection, key, make), rest }
 }
 
-/**
- * Maximum number of embedded records: a database that writes them in one statement measures their bytes only when all are
- * written. More are attached, where a list stops at the bound.
- */
+/** Maximum number of embedded records. More are attached, where a list stops at the bound of a page's bytes. */
 const MAX_EMBEDDED = 2_500
 
 /** The number of records that are included at most. */
 function recordsIn({ limit, include }: Include, outer: number): number {
 	const records = outer * limit
 	return Math.max(records, ...include.map((one) => recordsIn(one, records)))
+}
+
+/** How much larger than a page all embedded records may be together. */
+const LARGER = 2
+const MIN_BYTES: Bytes = 8_388_608
+
+/**
+ * Maximum size of an embedded record, of which a database makes so many copies: a power of two, so that few different
+ * statements are prepared. A larger one is read once, by itself.
+ */
+function maxRecordBytes(copies: number, { maxPageBytes }: CrudPlan): Bytes {
+	return 2 ** Math.floor(Math.log2((LARGER * Math.max(maxPageBytes, MIN_BYTES)) / Math.max(1, copies)))
+}
+
+/** The number of related records of an include, with those within them, if each list is as long as its limit. */
+function copiesOf({ limit, include }: Include, outer: number): number {
+	const records = outer * limit
+	return include.reduce((sum, one) => sum + copiesOf(one, records), records)
 }
 
 /** Whether a model can write these related records, and those within them. */
@@ -73,14 +91,14 @@ function isUnscoped({ relation }: Partial<RelationLink>, where: Condition | unde
 	return where === undefined || where === relation?.to.living
 }
 
-function relatedOf(asked: Include, scoping: Scoping): Related {
+function relatedOf(asked: Include, scoping: Scoping, maxBytes: Bytes): Related {
 	const { relation, selection, include } = asked
-	const related = include.map((one) => relatedOf(one, scoping))
+	const related = include.map((one) => relatedOf(one, scoping, maxBytes))
 	return {
 		name: relation.name,
 		link: relation.link,
 		selection: related.length === 0 ? selection : { ...selection, related },
-		where: whereOf(asked, scoping),
+		...{ where: whereOf(asked, scoping), maxBytes },
 		list: relation.link.isMany
 			? {
 					order: scoping.order(asked.order),

@@ -13,6 +13,8 @@ import type { CrudPlan, Relation } from '../plan.ts'
 
 /** Related records that a request includes in each of its records. */
 export interface Include {
+	/** The place for messages: `include.comments.author`. */
+	readonly place: string
 	readonly relation: Relation
 	readonly selection: Selection
 	/** The client's own condition, without the scope. */
@@ -267,7 +269,7 @@ class Draft {
 			include.map((one) => one.key),
 		]
 		return {
-			...{ relation, selection, where, order, limit, include },
+			...{ place, relation, selection, where, order, limit, include },
 			count: many?.count,
 			stamp: stampOf(order, where),
 			key: isStatic ? JSON.stringify(key) : undefined,

@@ -5,7 +5,7 @@ import type { UpdateOfAll } from '../sql/many-dialect.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'
-import { exactText, recordSql, recordText, relatedList } from './json.ts'
+import { exactText, keySql, recordSql, recordText, relatedList, sizeSql } from './json.ts'
 import { Lists, readList } from './list.ts'
 
 import { totalsOf } from './totals.ts'
@@ -50,7 +50,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		locked: ` for update of ${ALIAS}`,
 		nowFor: ({ sqlType }) => `clock_timestamp()${sqlType === 'timestamp' ? ` at time zone 'UTC'` : ''}`,
 		record: recordSql,
-		embedding: { record: recordText, list: relatedList },
+		embedding: { record: recordText, list: relatedList, size: sizeSql, key: keySql },
 		exact: (column, alias) => exactText(column, columnName(QUOTING, column, alias)),
 		orderTerm,
 		matches: writeMatches,

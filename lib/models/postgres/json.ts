@@ -1,9 +1,10 @@
 /** SQL that converts columns to JSON, as `FieldType` specifies, independent of the session's settings. */
 
 import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
+import type { LargeSql } from '../sql/embedding.ts'
 import { joinedColumns, orderOfPage } from '../sql/joins.ts'
 import { MARK_CODE } from '../sql/related.ts'
-import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
+import { ansiQuoted, type Column, columnName, SHORT_TEXT } from '../sql/table.ts'
 
 /**
  * Formats for `to_char`: RFC 3339 in UTC with milliseconds, and with PostgreSQL's full precision. `T` is quoted because
@@ -94,6 +95,35 @@ export function isShort({ sqlType }: Column): boolean {
 /** A value as an argument of `octet_length`. */
 export function bytesOf({ sqlType }: Column, name: string): string {
 	return sqlType === 'bytea' ? name : `${name}::text`
+}
+
+/** What a stored value, which may be compressed, counts for: its length can't be known without reading it. */
+const COMPRESSED = 16
+
+/** A record's size without what is short: see `Embedding.size`. */
+export function sizeSql(
+	selected: readonly Selected[],
+	alias: string,
+): { readonly sql: string; readonly factor: number } | undefined {
+	let factor = 1
+	const sizes = selected.flatMap(({ column }) => {
+		const { type, maxLength = Number.POSITIVE_INFINITY, choices } = column
+		// CRUD takes no decimals that are longer.
+		if (isShort(column) || maxLength <= SHORT_TEXT || choices !== undefined || type === 'decimal') return []
+		const name = columnName(QUOTING, column, alias)
+		// Reads no more than the length of a text.
+		const isRead = type === 'text' || type === 'bytes'
+		if (!isRead) factor = COMPRESSED
+		const size = isRead ? `octet_length(${bytesOf(column, name)})` : `pg_column_size(${name}) * ${COMPRESSED}`
+		return column.nullable ? `coalesce(${size}, 0)` : size
+	})
+	return sizes.length === 0 ? undefined : { sql: sizes.join(' + '), factor }
+}
+
+/** A key as a JSON array. */
+export function keySql(columns: readonly Column[], alias: string): string {
+	const values = columns.map((column) => cursorText(column, columnName(QUOTING, column, alias)))
+	return `'[' || ${values.join(` || ', ' || `)} || ']'`
 }
 
 function arrayOf(sqlType: string, name: string): string {
@@ -195,6 +225,7 @@ export function recordText(
 	selected: readonly Selected[],
 	alias: string,
 	related: readonly Member[] = [],
+	large?: LargeSql,
 ): string {
 	const before = alias === '' ? '' : `${alias}.`
 	const own = selected.map(({ column, as }) => ({
@@ -204,10 +235,18 @@ export function recordText(
 	const members = [...own, ...related]
 	// With its type, which array_agg would not guess.
 	if (members.length === 0) return `'{}'::text`
+	const isLast = (at: number) => at === members.length - 1 && large === undefined
 	const texts = members.map(({ as, sql }, at) => {
 		const name = literal(`${at === 0 ? '{' : ','}${JSON.stringify(as)}:`)
-		return `${name} || ${sql}${at === members.length - 1 ? ` || '}'` : ''}`
+		return `${name} || ${sql}${isLast(at) ? ` || '}'` : ''}`
 	})
+	if (large === undefined) return chained(texts)
+	const short = chained(texts.slice(0, own.length))
+	const ofOwn = `case when ${large.condition} then ${large.mark} else ${short} end`
+	return chained([ofOwn, ...texts.slice(own.length), `'}'`])
+}
+
+function chained(texts: readonly string[]): string {
 	const chains = chunks(texts, MAX_CHAIN).map((chain) => chain.join(' || '))
 	if (chains.length === 1) return chains.join()
 	return chunks(chains, MAX_ARGUMENTS)

@@ -207,7 +207,7 @@ function reach(limit: number, offset: number): number {
 
 /** Converts the row of a list statement: see `Dialect.listed`. @throws ModelError `too_large` */
 export function readList({ rows }: Rows, parts: ListParts, dialect: Dialect): Listed | undefined {
-	const { limit, selected, embedded, maxBytes, looksBeyond } = parts
+	const { limit, selected, embedded, maxBytes, looksBeyond, apart } = parts
 	const [json, count, next, without, all] = rows[0] ?? []
 	const hasBeyond = Number(count) > limit
 	if (json === null && Number(count) > 0) {
@@ -218,7 +218,7 @@ export function readList({ rows }: Rows, parts: ListParts, dialect: Dialect): Li
 	const isMore = (hasBeyond || !looksBeyond) && limit > 0
 	if (isMore && next === null) throw new ModelError('too_large')
 	const records = typeof json === 'string' ? recordsOf(json, hasBeyond, separatorOf(selected, embedded)) : ''
-	const page = `[${embedded === undefined ? records : fillMarks(records, embedded, dialect)}]`
+	const page = `[${embedded === undefined ? records : fillMarks(records, embedded, dialect, apart)}]`
 	const cursor = isMore && typeof next === 'string' ? next : undefined
 	return listedOf(page, cursor, all, parts)
 }

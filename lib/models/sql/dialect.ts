@@ -8,93 +8,28 @@ import type { Bytes } from '../../base/time.ts'
 import type { Listed, Value } from '../model.ts'
 import { type ModelError, refuseLarger } from '../model-error.ts'
 import type { Rows, Statement } from './driver.ts'
+import type { Embedded, Embedding, OrderColumn, ReadApart, Selected } from './embedding.ts'
 import type { InsertedRows, UpdateOfAll } from './many-dialect.ts'
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
 import type { TotalsDialect } from './totals-dialect.ts'
 
-/** A selected column and its key in the JSON. */
-export interface Selected {
-	readonly column: Column
-	readonly as: string
-}
+export type {
+	Embedded,
+	EmbeddedList,
+	EmbeddedParts,
+	EmbeddedTotal,
+	Embedding,
+	Member,
+	OrderColumn,
+	Selected,
+} from './embedding.ts'
 
 /** SQL for a record's JSON: expressions of a select list, and a function that makes the text from their values. */
 export interface RecordSql {
 	readonly expressions: readonly string[]
 	/** Makes the JSON from a row that begins with their values. @throws TypeError if the database returned no text */
 	json(row: readonly unknown[]): string
-}
-
-/** A key of a record's JSON for related records, and SQL for their JSON: a text, never null. */
-export interface Member {
-	readonly as: string
-	readonly sql: string
-}
-
-/** The related records of a selection, as SQL. */
-export interface Embedded {
-	readonly members: readonly Member[]
-	/** The bound values of the members' placeholders, which are the first ones of the statement. */
-	readonly values: readonly unknown[]
-	/** The columns of all related records. */
-	readonly columns: readonly Column[]
-	/** The lists among them; the index is their number in marks (see `related.ts`). */
-	readonly lists: readonly EmbeddedList[]
-}
-
-/** A list of related records within a record. */
-export interface EmbeddedList {
-	readonly order: readonly OrderColumn[]
-	/** See `Related`. */
-	cursor(next: string): string
-}
-
-/**
- * The parts of a list of related records. A part that is a function may have placeholders: it is called each time that it
- * is written, in the order of the text.
- */
-export interface EmbeddedParts {
-	/** A related record's JSON. */
-	record(): string
-	/** ` from … where … order by …`, without a limit. */
-	source(): string
-	/** The same in any order. */
-	unsorted(): string
-	/** The alias of the related records' table in all of them. */
-	readonly alias: string
-	readonly order: readonly OrderColumn[]
-	/** 1 or more. */
-	readonly limit: number
-	readonly total: EmbeddedTotal | undefined
-	/** The list's number in marks. */
-	readonly number: number
-}
-
-/** The number of related records that match. */
-export interface EmbeddedTotal {
-	/** SQL for a text: the number, or `5,"more":true`. */
-	sql(): string
-	/** The largest number that is written. */
-	readonly max: number
-}
-
-/** Writes related records into the JSON of a record. */
-export interface Embedding {
-	/** SQL for the JSON of a record as one text, never null; bytes may be written as a mark (see `related.ts`). */
-	record(selected: readonly Selected[], alias: string, members: readonly Member[]): string
-	/** SQL for `{"data":[…],"meta":{…}}`, a subselect that reads at most `limit + 1` records. */
-	list(parts: EmbeddedParts): string
-	/** Converts the sort values that `list` has written to those of `Listed.next`. */
-	next?(values: string, order: readonly OrderColumn[]): string
-}
-
-/** A sort term of a list. */
-export interface OrderColumn {
-	readonly column: Column
-	readonly descending: boolean
-	/** The alias of the joined table that has the column; `undefined` for the list's own table. */
-	readonly joined?: string
 }
 
 /** A text search in a column. `value` is literal: `%` and `_` in it are not wildcards. */
@@ -132,6 +67,8 @@ export interface ListParts {
 	readonly maxTotal?: number | undefined
 	/** Maximum size of the page's JSON and cursor together; an extra record behind the page doesn't count. */
 	readonly maxBytes: Bytes
+	/** The related records that are read apart, once they have been. */
+	readonly apart?: ReadApart | undefined
 	/** Whether one extra record is read, to find out if there is a next page; false if a next page is known to exist. */
 	readonly looksBeyond: boolean
 }

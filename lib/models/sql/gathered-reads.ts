@@ -1,7 +1,8 @@
 /** `Reads`: reads records by id; concurrent reads with the same selection and condition become one statement. */
 import type { Condition, Found } from '../model.ts'
-import { ModelError } from '../model-error.ts'
+import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { type StoreUsage, usageOf } from '../usage.ts'
+import { withApart } from './apart.ts'
 import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
 import { BATCHES, readContext, sendTraced } from './batch-trace.ts'
 import { writeCondition } from './condition.ts'
@@ -48,7 +49,12 @@ export class Reads {
 		this.#usage.readStatements++
 		const { rows } = await this.#runner.run(this.#one(id, where, plan))
 		const [row] = rows
-		return row === undefined ? undefined : plan.selectedRow.found(row)
+		return row === undefined ? undefined : this.#found(row, plan)
+	}
+
+	#found(row: readonly unknown[], { embedded, selectedRow }: Plan): Promise<Found> {
+		const of = { runner: this.#runner, dialect: this.#live.subject.dialect, maxBytes: MAX_PAGE_BYTES }
+		return withApart(embedded, of, (apart) => selectedRow.found(row, apart))
 	}
 
 	#gather(scope: string, where: Condition | undefined): GatheredReads<Found> {
@@ -70,7 +76,8 @@ export class Reads {
 
 	async #many(ids: readonly string[], where: Condition | undefined): Promise<Map<string, Found>> {
 		const { dialect, keys, columns } = this.#live.subject
-		const { head, values, selectedRow, gathered } = this.#plan()
+		const plan = this.#plan()
+		const { head, values, selectedRow, gathered } = plan
 		const sql = new Sql(dialect, [...values])
 		dialect.keyIn?.(sql, keys, ALIAS, ids)
 		if (where !== undefined) {
@@ -84,7 +91,11 @@ export class Reads {
 		if (known === undefined && where === undefined) gathered.keep(condition, sql.text)
 		this.#usage.readStatements++
 		const { rows } = await this.#runner.run(sql.statement(false))
-		return new Map(rows.map((row) => [selectedRow.id(row), selectedRow.found(row)]))
+		if (plan.embedded === undefined)
+			return new Map(rows.map((row) => [selectedRow.id(row), selectedRow.found(row)]))
+		const found = new Map<string, Found>()
+		for (const row of rows) found.set(selectedRow.id(row), await this.#found(row, plan))
+		return found
 	}
 
 	#one(id: string, where: Condition | undefined, plan: Plan): Statement {

@@ -2,8 +2,10 @@
 import type { Bytes } from '../../base/time.ts'
 import type { Condition, Listed, ListQuery } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError, refuseLarger } from '../model-error.ts'
+import { withApart } from './apart.ts'
 import { writeCondition } from './condition.ts'
 import { type ListParts, Sql } from './dialect.ts'
+import type { Rows } from './driver.ts'
 import { joinedOrder } from './joins.ts'
 import { writeAfter } from './keyset.ts'
 import type { LiveTable } from './live-table.ts'
@@ -84,7 +86,15 @@ export class Lists {
 		const sql = new Sql(dialect)
 		dialect.list(sql, parts)
 		const rows = await this.#runner.run(sql.statement(false))
-		return dialect.listed(rows, parts)
+		return this.#listed(rows, parts)
+	}
+
+	#listed(rows: Rows, parts: ListParts): Promise<Listed | undefined> {
+		const { dialect } = this.#subject
+		const { embedded, maxBytes } = parts
+		return withApart(embedded, { runner: this.#runner, dialect, maxBytes }, (apart) =>
+			dialect.listed(rows, apart === undefined ? parts : { ...parts, apart }),
+		)
 	}
 
 	/** Adds the pages of one statement; returns how many bytes are left. */
@@ -99,7 +109,7 @@ export class Lists {
 		let left = parts.maxBytes
 		for (const [at, where] of wheres.entries()) {
 			const page =
-				dialect.listed({ rows: groups[at] ?? [], affected: 0 }, parts) ??
+				(await this.#listed({ rows: groups[at] ?? [], affected: 0 }, { ...parts, maxBytes: left })) ??
 				(await this.#alone({ ...parts, where, maxBytes: left }))
 			refuseLarger(page.json, left, page.next)
 			left -= Buffer.byteLength(page.json) + Buffer.byteLength(page.next ?? '')

@@ -3,7 +3,8 @@ import type { Bytes } from '../../base/time.ts'
 import { idOfKey } from '../key.ts'
 import type { Found, Selection } from '../model.ts'
 import type { Dialect, Embedded, RecordSql, Selected } from './dialect.ts'
-import { embeddedOf, recordOf, selectedOf } from './related.ts'
+import type { ReadApart } from './embedding.ts'
+import { embeddedOf, fillMarks, recordOf, selectedOf } from './related.ts'
 import { ALIAS, type Column, type Columns, columnName, columnOf, type Table, tableName } from './table.ts'
 import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 
@@ -11,7 +12,7 @@ import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
 export interface RowMapper {
 	/** The record's expressions, the version and the key, to follow `select` or `returning`. */
 	readonly list: string
-	found(row: readonly unknown[]): Found
+	found(row: readonly unknown[], apart?: ReadApart): Found
 	id(row: readonly unknown[]): string
 }
 
@@ -52,7 +53,7 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 	const version = selection.version === undefined ? undefined : columnOf(columns, selection.version)
 	const keys = table.key.map((name) => columnOf(columns, name))
 	const mapper = (alias: string) =>
-		rowMapper(dialect, recordOf(dialect, selected, alias, embedded), version, keys, alias)
+		rowMapper(dialect, recordOf(dialect, selected, alias, embedded), embedded, version, keys, alias)
 	const selectedRow = mapper(ALIAS)
 	const isSame = dialect.returningAlias === ALIAS || embedded !== undefined
 	const returnedRow = isSame ? selectedRow : mapper(dialect.returningAlias)
@@ -75,6 +76,7 @@ export function planOf(table: Table, columns: Columns, dialect: Dialect, selecti
 function rowMapper(
 	dialect: Dialect,
 	record: RecordSql,
+	embedded: Embedded | undefined,
 	version: Column | undefined,
 	keys: readonly Column[],
 	alias: string,
@@ -86,8 +88,8 @@ function rowMapper(
 	const isPlain = keys.length === 1 && keys[0]?.type !== 'timestamp'
 	return {
 		list,
-		found: (row) => ({
-			json: record.json(row),
+		found: (row, apart) => ({
+			json: embedded === undefined ? record.json(row) : fillMarks(row[0], embedded, dialect, apart),
 			version: version === undefined ? undefined : String(row[width]),
 		}),
 		id: isPlain ? (row) => String(row[first]) : (row) => idOfKey(row.slice(first), keys),

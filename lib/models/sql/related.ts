@@ -4,9 +4,13 @@
  *
  * What only Node can write, a list's cursor, is left out by the database: it writes a mark, `U+0002 n:values U+0002`,
  * in which n is the list's number and the values are JSON. JSON has no U+0002, so nothing that is stored looks like a mark.
- * Bytes, which SQLite can't write as base64, are the mark `U+0002 x:00ff U+0002`.
+ * Bytes, which SQLite can't write as base64, are the mark `U+0002 x:00ff U+0002`. The members of a large record are read
+ * once, by `apart.ts`: it has `U+0002 l0:450000,[7] U+0002` in their place, with the number of `Embedded.apart`, its size and
+ * its key.
  */
+import type { Bytes } from '../../base/time.ts'
 import type { Link, Related, Selection } from '../model.ts'
+import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
 import {
 	type Dialect,
@@ -18,6 +22,7 @@ import {
 	type Selected,
 	Sql,
 } from './dialect.ts'
+import { type LargeSql, type ReadApart, Unread } from './embedding.ts'
 import { joinedOrder, orderTerms } from './joins.ts'
 import { directEquality, equality, isTiedOnce, namesOf, type Through } from './links.ts'
 import { subjectOfModel } from './subject.ts'
@@ -28,6 +33,8 @@ export const MARK_CODE = 2
 const MARK = '\x02'
 /** In a mark, in the place of a list's number. */
 export const BYTES = 'x'
+/** In a mark, before the number of what is read apart. */
+const LARGE = 'l'
 
 /** A table as it is called within a statement. */
 interface Named {
@@ -40,6 +47,7 @@ interface Named {
 interface Compiled extends Embedded {
 	readonly columns: Column[]
 	readonly lists: Embedded['lists'][number][]
+	readonly apart: Embedded['apart'][number][]
 }
 
 /** The selection's columns; those that are gone are left out. */
@@ -60,7 +68,7 @@ export function embeddedOf(
 ): Embedded | undefined {
 	if (related.length === 0) return undefined
 	const sql = new Sql(dialect)
-	const compiled: Compiled = { members: [], values: sql.values, columns: [], lists: [] }
+	const compiled: Compiled = { members: [], values: sql.values, columns: [], lists: [], apart: [] }
 	return { ...compiled, members: membersOf(sql, related, outer, compiled) }
 }
 
@@ -76,10 +84,22 @@ export function recordOf(
 	return { expressions: [expression], json: (row) => fillMarks(row[0], embedded, dialect) }
 }
 
-/** Replaces the marks in a text of the database. @throws TypeError if it isn't a text */
-export function fillMarks(text: unknown, { lists }: Embedded, { embedding }: Dialect): string {
+/**
+ * Replaces the marks in a text of the database.
+ *
+ * @throws TypeError if it isn't a text
+ * @throws Unread for marks of large records that `apart` hasn't
+ */
+export function fillMarks(
+	text: unknown,
+	{ lists, apart: parts }: Pick<Embedded, 'lists' | 'apart'>,
+	{ embedding }: Dialect,
+	apart: ReadApart = new Map(),
+): string {
 	if (typeof text !== 'string')
 		throw new TypeError(`the database has returned ${typeof text} for a record, not text`)
+	const unread = new Map<number, Set<string>>()
+	let bytes = 0
 	let filled = ''
 	let end = 0
 	for (let at = text.indexOf(MARK); at !== -1; at = text.indexOf(MARK, end)) {
@@ -93,10 +113,23 @@ export function fillMarks(text: unknown, { lists }: Embedded, { embedding }: Dia
 			filled += `"${Buffer.from(content, 'hex').toString('base64')}"`
 			continue
 		}
+		if (name.startsWith(LARGE)) {
+			const number = Number(name.slice(LARGE.length))
+			const own = apart.get(text.slice(at + 1, close))
+			// One record may be in so many places that the text would be too long for a string.
+			if (filled.length > MAX_PAGE_BYTES) throw new ModelError('too_large')
+			if (own !== undefined) filled += own
+			else {
+				bytes += Number.parseInt(content, 10) / (parts[number]?.factor ?? 1)
+				unread.set(number, (unread.get(number) ?? new Set()).add(content))
+			}
+			continue
+		}
 		const list = lists[Number(name)]
 		if (list === undefined) throw new TypeError('the database has returned a mark that no list has')
 		filled += JSON.stringify(list.cursor(embedding?.next?.(content, list.order) ?? content))
 	}
+	if (unread.size > 0) throw new Unread(unread, bytes)
 	return end === 0 ? text : filled + text.slice(end)
 }
 
@@ -106,7 +139,7 @@ function membersOf(sql: Sql, related: readonly Related[], outer: Named, compiled
 }
 
 function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compiled): string {
-	const { link, selection, where, list } = related
+	const { link, selection, where, list, maxBytes } = related
 	const { embedding } = sql.dialect
 	if (embedding === undefined)
 		throw new TypeError(`${link.model.name} can't be read together with another table`)
@@ -128,8 +161,10 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	const sorted = (terms: readonly OrderColumn[], joins?: (sql: Sql) => void) =>
 		`${unsorted(joins)}${terms.length === 0 ? '' : ` order by ${orderTerms(sql.dialect, termsBetween(terms, link, outer, alias), alias)}`}`
 	const record = () => {
+		const large =
+			maxBytes === undefined ? undefined : largeOf(sql, related, selected, maxBytes, alias, compiled)
 		const members = membersOf(sql, selection.related ?? [], { columns, alias, repeats }, compiled)
-		return embedding.record(selected, alias, members)
+		return embedding.record(selected, alias, members, large)
 	}
 	if (list === undefined) {
 		const isOne = link.through === undefined && isUniqueIn(table, link.to)
@@ -154,6 +189,32 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 		total,
 		number,
 	})
+}
+
+/** Key types whose values are compared as they are written in marks. */
+const KEY_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
+
+/** What is written for a large record; `undefined` if there can be none, or none could be read by its key. */
+function largeOf(
+	{ dialect: { embedding } }: Sql,
+	{ link: { model }, where }: Related,
+	selected: readonly Selected[],
+	maxBytes: Bytes,
+	alias: string,
+	{ apart }: Compiled,
+): LargeSql | undefined {
+	const { keys } = subjectOfModel(model)
+	const sizeIn = (of: string) => embedding?.size?.(selected, of)
+	const keyIn = (of: string) => embedding?.key?.(keys, of)
+	const size = sizeIn(alias)
+	if (size === undefined || keys.length === 0 || !keys.every(({ type }) => KEY_TYPES.has(type)))
+		return undefined
+	const mark = (of: string) => `(${sizeIn(of)?.sql}) || ',' || ${keyIn(of)}`
+	const number = apart.push({ model, selected, where, mark, factor: size.factor }) - 1
+	return {
+		condition: `${size.sql} > ${maxBytes}`,
+		mark: `'${MARK}${LARGE}${number}:' || ${mark(alias)} || '${MARK}'`,
+	}
 }
 
 /** Returns what `write` adds to the text, and takes it off again. */

@@ -84,6 +84,9 @@ export function isUniqueIn({ key, unique = [] }: Table, columns: readonly string
 	return [key, ...unique].some((names) => names.length > 0 && names.every((name) => columns.includes(name)))
 }
 
+/** Texts of at most so many characters needn't be measured. */
+export const SHORT_TEXT = 255
+
 /** The alias of the table in all statements that read. */
 export const ALIAS = 'b'
 

@@ -3,7 +3,7 @@ import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
 import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
-import { exactSql, recordSql, recordText, relatedList, type Writing } from './json.ts'
+import { exactSql, keySql, recordSql, recordText, relatedList, sizeSql, type Writing } from './json.ts'
 import { Lists, nextOfKey } from './list.ts'
 import { totalsOf } from './totals.ts'
 import { bound, boundAfter } from './types.ts'
@@ -33,10 +33,12 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		defaultOf: ({ defaultSql }) => `(${defaultSql ?? 'null'})`,
 		record: (selected, alias) => recordSql(selected, (column) => columnName(dialect, column, alias), writing),
 		embedding: {
-			record: (selected, alias, related) =>
-				recordText(selected, related, (column) => columnName(dialect, column, alias), writing),
+			record: (selected, alias, related, large) =>
+				recordText(selected, related, (column) => columnName(dialect, column, alias), writing, large),
+			key: (columns, alias) => keySql(columns, (column) => columnName(dialect, column, alias), writing),
 			list: (parts) => relatedList(parts, (column, alias) => columnName(dialect, column, alias), writing),
 			next: nextOfKey,
+			size: (selected, alias) => sizeSql(selected, (column) => columnName(dialect, column, alias), writing),
 		},
 		exact: (column, alias) => exactSql(column, columnName(dialect, column, alias)),
 		// SQLite sorts null lowest, so a descending order has nulls last already.

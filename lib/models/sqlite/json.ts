@@ -7,9 +7,10 @@
  */
 import type { FieldType } from '../model.ts'
 import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
+import type { LargeSql } from '../sql/embedding.ts'
 import { joinedColumns } from '../sql/joins.ts'
 import { BYTES, MARK_CODE } from '../sql/related.ts'
-import { ansiQuoted, type Column } from '../sql/table.ts'
+import { ansiQuoted, type Column, SHORT_TEXT } from '../sql/table.ts'
 import { formatOf } from './types.ts'
 
 /** The `storage` of a column that can only hold its declared type. */
@@ -207,6 +208,7 @@ export function recordText(
 	related: readonly Member[],
 	nameOf: (column: Column) => string,
 	writing: Writing,
+	large?: LargeSql,
 ): string {
 	const texts: string[] = []
 	let pairs: Selected[] = []
@@ -230,11 +232,52 @@ export function recordText(
 		} else if (pairs.length < MAX_PAIRS - 1) pairs.push(one)
 		else append({ as, sql: `json_quote(${valueSql(column, name, writing)})` })
 	}
-	for (const member of related) append(member)
-	const rest = objectSql(pairs, nameOf, writing)
-	if (texts.length === 0) return rest
-	texts.push(pairs.length === 0 ? `'}'` : `',' || substr(${rest}, 2)`)
-	return texts.join(' || ')
+	const [first, ...others] = related
+	if (first === undefined) {
+		const rest = objectSql(pairs, nameOf, writing)
+		if (texts.length > 0) texts.push(pairs.length === 0 ? `'}'` : `',' || substr(${rest}, 2)`)
+		return withMark(texts.length === 0 ? rest : texts.join(' || '), `'}'`, large)
+	}
+	append(first)
+	const member = texts.pop() ?? ''
+	const own = withMark(texts.join(' || '), literal(`,${JSON.stringify(first.as)}:`), large)
+	texts.splice(0, texts.length, own, member)
+	for (const one of others) append(one)
+	return [...texts, `'}'`].join(' || ')
+}
+
+/** A record's own members, or a mark, each with what is between them and the next member. */
+function withMark(own: string, next: string, large: LargeSql | undefined): string {
+	if (large === undefined) return own
+	return `case when ${large.condition} then ${large.mark} || ${next} else ${own} end`
+}
+
+/** Types whose values have no maximum length. */
+export const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json', 'decimal', 'other'])
+
+/** A record's size: see `Embedding.size`. Other columns hold long values only if others than CRUD write them. */
+export function sizeSql(
+	selected: readonly Selected[],
+	nameOf: (column: Column) => string,
+	{ measuresBytes }: Writing,
+): { readonly sql: string; readonly factor: number } | undefined {
+	const sizes = selected.flatMap(({ column }) => {
+		const { type, maxLength = Number.POSITIVE_INFINITY } = column
+		if (!UNLIMITED.has(type) || maxLength <= SHORT_TEXT) return []
+		const name = nameOf(column)
+		const size = measuresBytes ? `octet_length(${name})` : `length(cast(${name} as blob))`
+		return column.nullable ? `ifnull(${size}, 0)` : size
+	})
+	return sizes.length === 0 ? undefined : { sql: sizes.join(' + '), factor: 1 }
+}
+
+/** A key as a JSON array. */
+export function keySql(
+	columns: readonly Column[],
+	nameOf: (column: Column) => string,
+	writing: Writing,
+): string {
+	return `json_array(${columns.map((column) => cursorSql(column, nameOf(column), writing)).join(', ')})`
 }
 
 /**

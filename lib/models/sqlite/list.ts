@@ -17,7 +17,7 @@ import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { fillMarks, recordOf } from '../sql/related.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'
 import { TextCache } from '../sql/text-cache.ts'
-import { cursorSql, isOneText, isWireSql, type Writing } from './json.ts'
+import { cursorSql, isOneText, isWireSql, UNLIMITED, type Writing } from './json.ts'
 import { formatOf } from './types.ts'
 
 /** Numbers the records of a page from 1. */
@@ -214,7 +214,7 @@ function fromOneRow(
 	if (isMore && isOneKey && keys === '') throw new ModelError('too_large')
 	const next = isMore ? nextOf(text, keys, parts, isOneKey) : undefined
 	const { embedded } = parts
-	const page = embedded === undefined ? text : fillMarks(text, embedded, dialect)
+	const page = embedded === undefined ? text : fillMarks(text, embedded, dialect, parts.apart)
 	return listedOf(`[${page}]`, next, row.at(-1), parts)
 }
 
@@ -243,9 +243,6 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 
 /** Separates records. SQLite writes no line breaks within JSON, so the last record begins after the last separator. */
 const SEPARATOR = ',\n'
-
-/** Types whose values have no maximum length. */
-const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json', 'decimal', 'other'])
 
 function hasLongKeys({ order }: ListParts): boolean {
 	return order.some(({ column }) => UNLIMITED.has(column.type))

@@ -1,14 +1,12 @@
 /** How many statements a request with relations takes: as many for 100 records as for one. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions } from '../../../lib/index.ts'
-import { MysqlDriver } from '../../../lib/models/mysql/driver.ts'
-import { PgDriver } from '../../../lib/models/postgres/pg/driver.ts'
-import type { Rows as Ran, Statement } from '../../../lib/models/sql/driver.ts'
-import { SqliteDriver } from '../../../lib/models/sqlite/driver.ts'
+import type { Rows as Ran } from '../../../lib/models/sql/driver.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
+import { type Counted, statementsOf } from '../../helpers/statements.ts'
 import { type Models, openStore, type Row, type Rows, type Store } from '../over/relations/stores.ts'
-import { type StoreName, storesHere } from '../over/stores.ts'
+import { storesHere } from '../over/stores.ts'
 
 const OPTIONS = { columns: 'camelCase', limit: 5, includeDepth: 3 } satisfies Partial<CrudOptions>
 const SIZES = [1, 10, 100]
@@ -96,38 +94,6 @@ const LISTS: readonly [query: string, relations: number][] = [
 	[`&filter=${FILTER}&sort=-author.name`, 0],
 	[`&filter=${FILTER}&sort=-author.name&include=author,tags`, 2],
 ]
-
-/** A driver's class whose `query` is counted. */
-const DRIVERS = { sqlite: SqliteDriver, postgres: PgDriver, mariadb: MysqlDriver } as const
-
-type Counted = Exclude<StoreName, 'memory'>
-
-/** A driver whose statements are noted. */
-interface Noted {
-	query(statement: Statement): Promise<Ran>
-}
-
-/** The number of statements that a driver runs during `work`. */
-async function statementsOf(
-	name: Counted,
-	work: () => Promise<unknown>,
-	note: (run: Noted['query'], statement: Statement) => void = () => {},
-): Promise<number> {
-	const prototype: Noted = DRIVERS[name].prototype
-	const { query } = prototype
-	let count = 0
-	prototype.query = function (statement) {
-		count++
-		note(query.bind(this), statement)
-		return query.call(this, statement)
-	}
-	try {
-		await work()
-	} finally {
-		prototype.query = query
-	}
-	return count
-}
 
 /** How SQLite finds the records of the lists through records in between that it runs during `work`. */
 async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
