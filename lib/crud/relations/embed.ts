@@ -26,7 +26,7 @@ export function embedded(
 	limit: number,
 ): Embedded {
 	const { selections } = plan
-	const own = include.filter((one) => canEmbed(plan, one, scoping) && recordsIn(one, limit) <= MAX_EMBEDDED)
+	const own = include.filter((one) => canEmbed(plan, one, scoping))
 	const rest = own.length === include.length ? [] : include.filter((one) => !own.includes(one))
 	if (own.length === 0) return { selection, rest }
 	const copies = own.reduce((sum, one) => sum + copiesOf(one, limit), 0)
@@ -36,15 +36,6 @@ export function embedded(
 		return { selection: Object.freeze({ ...selection, related: make() }), rest }
 	const key = `${maxBytes} ${own.map(({ key }) => key).join()}`
 	return { selection: selections.related(selection, key, make), rest }
-}
-
-/** Maximum number of embedded records. More are attached, where a list stops at the bound of a page's bytes. */
-const MAX_EMBEDDED = 2_500
-
-/** The number of records that are included at most. */
-function recordsIn({ limit, include }: Include, outer: number): number {
-	const records = outer * limit
-	return Math.max(records, ...include.map((one) => recordsIn(one, records)))
 }
 
 /** How much larger than a page all embedded records may be together. */
