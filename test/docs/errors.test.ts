@@ -38,7 +38,7 @@ function keysOf(file: string, name: string): string[] {
 const NOTES = [
 	/\bnote\(\s*(?:context\.)?problems,\s*([^,]+),/g,
 	/\bbadQuery\(\s*[^,()]+,\s*([^,]+),/g,
-	/\bdetails\(\s*fields,\s*plan,\s*operation,\s*([^,]+),/g,
+	/\bdetails\(\s*fields,\s*writable,\s*([^,]+),/g,
 	/\bfield(?:: [^,{}]+)?, code: ([^,]+),/g,
 ]
 
