@@ -34,7 +34,7 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 		case 'decimal':
 			if (!Number.isFinite(given)) break
 			if (keepsDigits(Number(given))) return storedFromText(field, String(given), problems)
-			return note(problems, 'type', 'must be a string: a JSON number has 15 digits at most')
+			return note(problems, 'decimal', 'must be a string: a JSON number has 15 digits at most')
 	}
 	return typeof given === 'string' ? storedFromText(field, given, problems) : wrongType(field, problems)
 }
