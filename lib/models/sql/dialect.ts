@@ -16,12 +16,15 @@ import type { TotalsDialect } from './totals-dialect.ts'
 
 export type {
 	Embedded,
+	EmbeddedApart,
 	EmbeddedList,
 	EmbeddedParts,
 	EmbeddedTotal,
 	Embedding,
+	LargeSql,
 	Member,
 	OrderColumn,
+	ReadApart,
 	Selected,
 } from './embedding.ts'
 

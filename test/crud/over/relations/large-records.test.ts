@@ -62,13 +62,20 @@ function articleText(id: number, limit: number): string {
 	return `{"id":${id},"comments":{"data":[${comments.join()}],"meta":{"limit":${limit},"next":NEXT}}}`
 }
 
+class Seen extends CrudHandler {
+	override scope() {
+		return { bio: { ne: 'hidden' } }
+	}
+}
+
 function handlersOf([person, article, comment]: readonly Model[]) {
 	if (!person || !article || !comment) throw new Error('there are three tables')
 	const people: CrudHandler = new CrudHandler(person, {
 		...{ visible: 'all', relations: { articles: { to: () => articles, limit: 1 } } },
 	})
 	const comments = new CrudHandler(comment, {
-		...{ visible: ['id', 'text'], filterable: ['id'], relations: { person: { to: people } } },
+		...{ visible: ['id', 'text'], filterable: ['id'] },
+		relations: { person: { to: people }, seen: { to: new Seen(person, { visible: 'all' }) } },
 	})
 	const articles: CrudHandler = new CrudHandler(article, {
 		...{ visible: ['id'], filterable: ['id'] },
@@ -107,6 +114,15 @@ function cases(name: Counted, test: (promise: string, work: (asked: Asking) => P
 			const meta = '{"limit":100,"offset":0,"next":null}'
 			assert.is(body, shown(`{"success":true,"data":[${records.join(',\n')}],"meta":${meta}}`))
 		}
+	})
+
+	test('they are read within the scope, because they may have left it', async ({ ask }) => {
+		const texts: string[] = []
+		const filter = encodeURIComponent(JSON.stringify({ id: { gt: 40 } }))
+		const request = () => ask(`/articles?limit=100&filter=${filter}&include=comments.seen`)
+		await statementsOf(name, request, (_, { text }) => void texts.push(text))
+		assert.is(texts.length, 2)
+		assert.match(texts[1] ?? '', /_person" b where .*b\."bio"/)
 	})
 
 	test('a record, and what belongs to one', async (asked) => {
