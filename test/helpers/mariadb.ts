@@ -1,4 +1,7 @@
-/** MariaDB for tests: the existing server, through mysql2, and servers that a test starts. */
+/**
+ * MariaDB for tests: the existing server, through mysql2, and servers that a test starts. The existing server may be MySQL:
+ * `openPool` then rewrites the statements of fixtures that only MariaDB has.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -7,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
+import mysql, { type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
 import { HERE, type Machine } from './machines.ts'
 import { freePorts } from './program.ts'
 
@@ -22,6 +25,9 @@ export const MARIADB = {
 	database: process.env.MYSQL_DATABASE ?? 'test',
 }
 
+/** Whether the existing server is MySQL. What tests then leave out is named where it is. */
+export const IS_MYSQL = await isMysql()
+
 /** Settings of each session: `{ sql_mode: 'ANSI_QUOTES', time_zone: '+05:30' }`. */
 export type Settings = Readonly<Record<string, string | number>>
 
@@ -32,8 +38,58 @@ export function openPool(settings: Settings = {}, options: PoolOptions = {}): Po
 	// The promise pool passes its listeners the callback connection; statements run in the order they are sent.
 	pool.pool.on('connection', (connection) => {
 		for (const [name, value] of values) connection.query(`set session ${name} = ?`, [value])
+		// For the sequences of `forMysql`.
+		if (IS_MYSQL) connection.query('set session cte_max_recursion_depth = 1000000')
 	})
+	if (IS_MYSQL) rewriteFixtures(pool)
 	return pool
+}
+
+async function isMysql(): Promise<boolean> {
+	try {
+		const connection = await mysql.createConnection({ ...MARIADB, connectTimeout: 30_000 })
+		const [[row]] = await connection.query<RowDataPacket[]>('select version() as version')
+		await connection.end()
+		return !/mariadb/i.test(String(row?.version))
+	} catch {
+		return false // `mariadbIsHere` says why
+	}
+}
+
+type Send = (...args: unknown[]) => Promise<unknown>
+
+/** Rewrites what a test sends itself; models take connections of the pool instead. */
+function rewriteFixtures(pool: Pool): void {
+	const query = pool.query.bind(pool) as Send
+	const rewritten = async (text: unknown, ...rest: unknown[]): Promise<unknown> => {
+		if (typeof text !== 'string') return query(text, ...rest)
+		const [, name, value, statement] = SET_STATEMENT.exec(text) ?? []
+		if (statement === undefined) return query(forMysql(text), ...rest)
+		const connection = await pool.getConnection()
+		try {
+			await connection.query(`set @before = @@session.${name}, session ${name} = ${value}`)
+			const send = connection.query.bind(connection) as Send
+			return await send(forMysql(statement), ...rest)
+		} finally {
+			await connection.query(`set session ${name} = @before`)
+			connection.release()
+		}
+	}
+	Object.assign(pool, { query: rewritten })
+}
+
+const SET_STATEMENT = /^set statement (\S+?) ?= ?(\S+) for ([\s\S]+)$/
+
+/** A statement as MySQL has it: uuid is `char(36)`, a sequence is a recursive query. */
+function forMysql(text: string): string {
+	const typed = /^\s*create table/.test(text) ? text.replace(/(?<=\w )uuid\b(?! *\()/g, 'char(36)') : text
+	return typed
+		.replace(
+			/\bfrom seq_(\d+)_to_(\d+)/g,
+			'from (with recursive s (seq) as (select $1 union all select seq + 1 from s where seq < $2) select seq from s) seqs',
+		)
+		.replaceAll('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')
+		.replace(/\bdefault (uuid\(\)|current_date)/g, 'default ($1)')
 }
 
 /**

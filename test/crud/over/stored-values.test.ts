@@ -9,7 +9,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
-import { mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts'
+import { IS_MYSQL, mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts'
 import { type DriverName, driversHere, openDatabase } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 
@@ -238,7 +238,8 @@ const SESSIONS: readonly Settings[] = [
 function onMariadb(settings: Settings): void {
 	const modes = settings.sql_mode ?? 'its own modes'
 	describe(`stored values of MariaDB, in sessions of ${modes}`, (test) => {
-		const pool = openPool(settings)
+		// MySQL forbids zero dates by default.
+		const pool = openPool(IS_MYSQL ? { sql_mode: 'STRICT_ALL_TABLES', ...settings } : settings)
 		const plain = openPool({ sql_mode: '' })
 		test.after(async () => {
 			await pool.end()

@@ -11,7 +11,7 @@ import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import { lruOf } from '../../../lib/models/sql/text-cache.ts'
 import { modelContract } from '../../../lib/testing/model-contract.ts'
 import { describe } from '../../helpers/describe.ts'
-import { openPool, type Settings } from '../../helpers/mariadb.ts'
+import { IS_MYSQL, openPool, type Settings } from '../../helpers/mariadb.ts'
 import { selectCases } from '../select-cases.ts'
 
 const TABLES = [
@@ -87,7 +87,7 @@ export function contractWith({ name, table, settings, isMute = false, only = [/^
 		}
 		const counted = { text: make('_text'), bigint: make('_bigint'), several: make('_several') }
 		// A key made by a default isn't returned without `returning`, and has to be given.
-		const keys = isMute ? counted : { ...counted, uuid: make('_uuid') }
+		const keys = isMute || IS_MYSQL ? counted : { ...counted, uuid: make('_uuid') }
 		const makeRelated = Object.fromEntries(RELATED.map((suffix) => [suffix, make(`_${suffix}`)]))
 		const relations = async () => {
 			const models = new Map<string, Model>()
@@ -108,7 +108,9 @@ export function contractWith({ name, table, settings, isMute = false, only = [/^
 			await pool.end()
 		})
 		const cases = modelContract({ make: make(''), keys, relations, skip: ['infinity', 'nan'] })
-		for (const { name: promise, run } of selectCases(cases, only)) test(promise, run)
+		// MySQL has no UUIDs: `token` is a text there.
+		for (const { name: promise, run } of selectCases(cases, only))
+			if (!(IS_MYSQL && promise.startsWith('the fields are those of the table'))) test(promise, run)
 	})
 }
 

@@ -2,6 +2,13 @@
 import type { Pool } from 'mysql2/promise'
 import type { Selection } from '../../../lib/models/model.ts'
 import { MysqlModel, type MysqlOptions } from '../../../lib/models/mysql/model.ts'
+import { IS_MYSQL } from '../../helpers/mariadb.ts'
+
+/**
+ * Whether the server has a type: MySQL has neither UUIDs nor addresses nor more than 30 fractional digits, and an unsigned `tinyint(1)` is any `tinyint`.
+ */
+export const hasType = (type: string): boolean =>
+	!(IS_MYSQL && /^(?:uuid|inet6|tinyint\(1\) unsigned$|decimal\(38,38)/.test(type))
 
 export const NO_GUARD = { where: undefined, version: undefined }
 

@@ -12,7 +12,7 @@ import { askServer } from '../../../lib/models/mysql/mysql2/server.ts'
 import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'
-import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
+import { IS_MYSQL, mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { NO_GUARD } from './types.ts'
 
 const TABLE = `create table myad_behind (
@@ -95,7 +95,9 @@ function views(isMute: boolean): void {
 				assert.is(await update({ n: 4 }, '1'), 'stale')
 				assert.is(await update({ n: 4 }, undefined, '999'), 'missing')
 				assert.equal(await update({ n: 60 }), ['check'])
-				assert.equal(await update({ n: 100 }), view === 'few' ? ['check'] : ['check', 'n'])
+				// MySQL checks the option of the view below before the constraint.
+				const isOption = view === 'few' || (IS_MYSQL && view === 'outer')
+				assert.equal(await update({ n: 100 }), isOption ? ['check'] : ['check', 'n'])
 				assert.equal(await model.read(id, selection, undefined), { json: json('two'), version: '3' })
 				const create = (values: Values) => failure(model.create(values, selection))
 				assert.equal(await create({ [NAME]: 'b', s: 'one' }), ['unique', 's'])
@@ -111,8 +113,12 @@ function views(isMute: boolean): void {
 			})
 		}
 
-		test('an expression can only be read', async () => {
+		test('an expression can only be read; in MySQL, so can the whole view', async () => {
 			const model = await opened(pool, 'computed', isMute)
+			if (IS_MYSQL) {
+				assert.is(model.readOnly, true)
+				return
+			}
 			assert.is(model.readOnly, false)
 			assert.is(model.fields.find(({ name }) => name === 't')?.generated, true)
 			const selection = selectionOf('t')
