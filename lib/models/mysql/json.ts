@@ -181,7 +181,10 @@ const bits: Partial<ColumnSql> = {
 	bind: String,
 }
 
-/** Sent as text, because JavaScript's numbers lose digits, and cast so that they are compared as integers. */
+/**
+ * Sent as text, because JavaScript's numbers lose digits, and cast so that they are compared as integers. MySQL reads a text
+ * that is cast at once as a signed integer: 2^63 and above would all be 2^63-1.
+ */
 function bigints(
 	{ asText: isText, sqlType }: Column,
 	{ isUnsigned, isZeroPadded }: TypeDetails,
@@ -192,7 +195,7 @@ function bigints(
 		json: isText === true ? texts : (ref) => [{ sql: digits(ref) }],
 		cursor: texts,
 		exact: (ref) => asText(digits(ref)),
-		placeholder: isUnsigned ? 'cast(? as unsigned)' : 'cast(? as signed)',
+		placeholder: isUnsigned ? 'cast(cast(? as char) as unsigned)' : 'cast(? as signed)',
 		bind: String,
 	}
 }
