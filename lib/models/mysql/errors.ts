@@ -16,6 +16,8 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('invalid', 1300, 1267, 1270, 1271, 1279),
 	// A wrong argument of a function; geometry, JSON; larger than the server accepts.
 	...kind('invalid', 1411, 1416, 1690, 3037, 3140, 3141, 3548, 3854, 3988, 4079, 1153, 1301, 1118),
+	// A geometry of another reference system, or a longitude or latitude beyond it; a vector.
+	...kind('invalid', 3643, 3616, 3617, 6136),
 	// Deadlock, lock wait timeout, changed since it was read, too many locks, killed, too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
 	// Statement timeout; the statement was rolled back. Not `busy`, because an immediate retry would only add load.

@@ -77,7 +77,7 @@ async function describeAny(
 	// Views have neither checks nor indexes nor foreign keys.
 	const askTable = async (text: string) => (isView ? [] : ask(text))
 	const checks = server.listsChecks ? await askTable(checksText(server)) : []
-	const columnRows = await ask(COLUMNS)
+	const columnRows = await ask(columnsText(server))
 	const json = new Set(checks.flatMap(([, clause]) => jsonColumn(String(clause))))
 	const columns = columnRows.map((row) => columnOf(row, server, json, bigint))
 	const indexes = await askTable(INDEXES)
@@ -115,9 +115,11 @@ function onlyRead(name: string, engine: string): Pick<Table, 'isWritable' | 'rea
 }
 
 /** In the order that `columnOf` expects. */
-const COLUMNS = `select column_name, data_type, column_type, is_nullable, column_default, extra,
+const columnsText = ({
+	isMariaDb,
+}: Server): string => `select column_name, data_type, column_type, is_nullable, column_default, extra,
 	character_maximum_length, numeric_precision, numeric_scale, datetime_precision, character_set_name, collation_name,
-	character_octet_length
+	character_octet_length${isMariaDb ? '' : ', srs_id'}
 	from information_schema.columns where ${ofTable('')} order by ordinal_position`
 
 const UPDATABLE = `select view_definition from information_schema.views
@@ -234,6 +236,7 @@ function columnOf(
 		charset,
 		collation,
 		octets,
+		srid,
 	] = row
 	const full = String(columnType).toLowerCase()
 	const type = String(sqlType).toLowerCase()
@@ -243,6 +246,7 @@ function columnOf(
 		scale: Number(scale ?? fraction ?? 0),
 		isZeroPadded: type === 'year' || / zerofill\b/.test(full),
 		timestampEnd: server.timestampEnd,
+		srid: Number(srid ?? 0),
 	}
 	const fieldType = fieldOf(String(name), type, full, details, json)
 	const isAutoIncrement = /auto_increment/i.test(String(extra))

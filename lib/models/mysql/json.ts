@@ -4,7 +4,8 @@ import { RawJson } from '../../wire/raw-json.ts'
 import type { Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { type Column, wellFormed } from '../sql/table.ts'
-import { GEOMETRIES, isWellKnownText, type TypeDetails } from './types.ts'
+import { GEOMETRIES, geometrySql } from './geometries/geometries.ts'
+import type { TypeDetails } from './types.ts'
 
 /** Parts of a `concat(…)`: literal texts, and expressions. */
 export type Part = { readonly text: string } | { readonly sql: string }
@@ -131,7 +132,7 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 		case 'text':
 			return column.sqlType === 'enum' ? choices : {}
 		default:
-			return GEOMETRIES.has(column.sqlType) ? geometries(column) : others
+			return GEOMETRIES.has(column.sqlType) ? geometries(column, details) : others
 	}
 }
 
@@ -237,18 +238,10 @@ const others: Partial<ColumnSql> = {
 	order: (ref) => `concat(${ref})`,
 }
 
-/** The server converts malformed text to NULL; `coalesce` replaces that by the empty text, which is an error. */
-const geometries = ({ name }: Column): Partial<ColumnSql> => ({
-	...jsonAndCursor((ref) => [{ sql: `json_quote(st_astext(${ref}))` }]),
-	exact: (ref) => `st_astext(${ref})`,
-	placeholder: "coalesce(st_geomfromtext(?),'')",
-	placeholderOf: (value) => (value === null ? '?' : undefined),
-	bind: (value) => {
-		const text = String(value)
-		if (isWellKnownText(text)) return text
-		throw new ModelError('invalid', [name])
-	},
-})
+const geometries = (column: Column, details: TypeDetails): Partial<ColumnSql> => {
+	const { exact, ...others } = geometrySql(column, details)
+	return { ...jsonAndCursor((ref) => [{ sql: `json_quote(${exact(ref)})` }]), exact, ...others }
+}
 
 function datetimes(scale: number): Partial<ColumnSql> {
 	return {

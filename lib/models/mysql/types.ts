@@ -1,4 +1,4 @@
-/** Types of MySQL and MariaDB, from a column's row in `information_schema`; and a validator of geometries. */
+/** Types of MySQL and MariaDB, from a column's row in `information_schema`. */
 import type { FieldType } from '../model.ts'
 import type { Column } from '../sql/table.ts'
 
@@ -11,6 +11,8 @@ export interface TypeDetails {
 	readonly isZeroPadded: boolean
 	/** See `Server`. */
 	readonly timestampEnd: string
+	/** The spatial reference system that MySQL requires of a column's geometries; 0 if none. */
+	readonly srid: number
 }
 
 /**
@@ -92,56 +94,4 @@ export function choicesOf(enumType: string): readonly string[] {
 			escaped === undefined ? "'" : (ESCAPED[escaped] ?? escaped),
 		),
 	)
-}
-
-/*
- * Well-known text of geometries. The servers convert malformed text to NULL, and ignore what follows a geometry, so
- * both are rejected before they are sent.
- */
-const SHAPES = [
-	'point',
-	'linestring',
-	'polygon',
-	'multipoint',
-	'multilinestring',
-	'multipolygon',
-	'geometrycollection',
-	'geomcollection',
-]
-
-/** Column types of geometries. */
-export const GEOMETRIES: ReadonlySet<string> = new Set([...SHAPES, 'geometry'])
-
-const NAMES: ReadonlySet<string> = new Set([...SHAPES, 'empty'])
-
-const TOKEN = /\s*(?:([A-Za-z]+)|([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|([(),]))\s*/y
-
-/** Whether a text is a name, followed by EMPTY, or by names and pairs of numbers in balanced parentheses. */
-export function isWellKnownText(text: string): boolean {
-	const token = new RegExp(TOKEN)
-	let depth = 0
-	let numbers = 0
-	let isNamed = false
-	let isComplete = false
-	while (token.lastIndex < text.length) {
-		if (isComplete) return false
-		const [, name, number, mark] = token.exec(text) ?? []
-		if (name !== undefined) {
-			const isEmpty = name.toLowerCase() === 'empty'
-			if (!NAMES.has(name.toLowerCase()) || (depth === 0 && isNamed !== isEmpty)) return false
-			isNamed = true
-			isComplete = depth === 0 && isEmpty
-		} else if (number !== undefined) {
-			if (depth === 0 || ++numbers > 2 || !Number.isFinite(Number(number))) return false
-		} else if (mark === '(') {
-			if (!isNamed) return false
-			depth++
-		} else if (mark !== undefined) {
-			if (numbers === 1 || depth === 0) return false
-			numbers = 0
-			if (mark === ')') depth--
-			isComplete = depth === 0
-		} else return false
-	}
-	return isComplete
 }

@@ -235,6 +235,28 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 			}
 		})
 
+		if (IS_MYSQL)
+			test('geometries have the reference system of their column, and are within it; a vector has its size', async () => {
+				await pool.query(
+					`create table ${RAISING} (id int primary key auto_increment, p point srid 4326, v vector(2))`,
+				)
+				const placed = await MysqlModel.open(pool, RAISING, PATIENT)
+				try {
+					for (const p of ['POINT(91 2)', 'POINT(1 181)'])
+						await refuses(placed.create({ p }, select('id')), 'invalid', [])
+					const v = Buffer.from('abc')
+					await refuses(placed.create({ v }, select('id')), 'invalid', [])
+					const { json } = await placed.create(
+						{ p: 'POINT(52.5 13.4)', v: Buffer.alloc(8) },
+						select('p', 'v'),
+					)
+					assert.is(json, '{"p":"POINT(52.5 13.4)","v":"AAAAAAAAAAA="}')
+					assert.is(await placed.count({ op: 'eq', field: 'p', value: 'POINT(52.5 13.4)' }), 1)
+				} finally {
+					await pool.query(`drop table ${RAISING}`)
+				}
+			})
+
 		test('a record larger than max_allowed_packet is invalid', async () => {
 			await pool.query(`create table ${RAISING} (id int primary key auto_increment, b longblob)`)
 			const blobs = await MysqlModel.open(pool, RAISING, PATIENT)
