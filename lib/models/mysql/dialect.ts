@@ -75,7 +75,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		exactly: (sql, column, alias, text) => writeExactIn(sql, column, alias, [text]),
 		oneOf: writeOneOf,
 		cantHold: (column, value) => typeof value === 'string' && !holds(mysqlColumn(column).charset, value),
-		totals: totalsOf(),
+		totals: totalsOf(server.isMariaDb),
 		list: (sql, parts) => lists.write(sql, parts),
 		listEach: (sql, parts, wheres) => lists.writeEach(sql, parts, wheres),
 		listed: (rows, parts) => lists.read(rows, parts),
@@ -250,7 +250,8 @@ const MAX_PLACEHOLDERS = 30_000
 /** A literal that is independent of the `sql_mode` and the session. */
 function literalOf(value: unknown): string {
 	if (value === null) return 'null'
-	if (typeof value === 'number') return Number.isInteger(value) ? String(value) : `${value}e0`
+	if (typeof value === 'number')
+		return Number.isInteger(value) || /e/.test(String(value)) ? String(value) : `${value}e0`
 	if (Buffer.isBuffer(value)) return `x'${value.toString('hex')}'`
 	return `_utf8mb4 x'${Buffer.from(String(value)).toString('hex')}'`
 }

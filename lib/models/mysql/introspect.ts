@@ -246,6 +246,7 @@ function columnOf(
 		scale: Number(scale ?? fraction ?? 0),
 		isZeroPadded: type === 'year' || / zerofill\b/.test(full),
 		timestampEnd: server.timestampEnd,
+		isMariaDb: server.isMariaDb,
 		srid: Number(srid ?? 0),
 	}
 	const fieldType = fieldOf(String(name), type, full, details, json)

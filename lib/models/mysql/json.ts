@@ -115,7 +115,7 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 		case 'bigint':
 			return bigints(column, details)
 		case 'float':
-			return floats(column)
+			return floats(column, details)
 		case 'decimal':
 			return decimals(details)
 		case 'date':
@@ -201,11 +201,16 @@ function bigints(
 	}
 }
 
+/** The shortest text of a double that is read as the same. MySQL cuts it after 22 characters, except in its JSON: `5.0`. */
+export function doubleText(ref: string, isMariaDb: boolean): string {
+	return isMariaDb ? ref : `trim(trailing '.0' from cast(cast(${ref} as json) as char))`
+}
+
 /** `+0e0` converts a float to a double; without it, a float is written with six digits. */
-function floats({ name }: Column): Partial<ColumnSql> {
+function floats({ name }: Column, { isMariaDb }: TypeDetails): Partial<ColumnSql> {
 	const double = (ref: string): string => `${ref}+0e0`
 	return {
-		...jsonAndCursor((ref) => [{ sql: double(ref) }]),
+		...jsonAndCursor((ref) => [{ sql: doubleText(double(ref), isMariaDb) }]),
 		exact: double,
 		bind: (value) => {
 			if (typeof value === 'number' && Number.isFinite(value)) return value
@@ -317,8 +322,7 @@ function inUtc(sql: string, scale: number, digits: number): Parts {
 /** Converts `2026-11-20T01:02:03.456Z` to the database's form, with at most six fractional digits. */
 function utcText(value: Exclude<Value, null>): string {
 	const text = String(value)
-	const end = Math.min(26, text.length - 1)
-	return `${text.slice(0, 10)} ${text.slice(11, end)}`
+	return `${text.slice(0, 10)} ${text.slice(11, Math.min(26, text.length - 1))}`
 }
 
 export function quoteName(name: string): string {

@@ -11,12 +11,12 @@ import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/tota
 import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
-import { concatOf, jsonParts, mysqlColumn, oneText } from './json.ts'
+import { concatOf, doubleText, jsonParts, mysqlColumn, oneText } from './json.ts'
 
-export function totalsOf(): TotalsDialect<Sql> {
+export function totalsOf(isMariaDb: boolean): TotalsDialect<Sql> {
 	return {
 		probe: writeProbe,
-		write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed)),
+		write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed, isMariaDb)),
 	}
 }
 
@@ -41,7 +41,7 @@ function utcOf({ column, ref }: KeyColumn): string {
 	return `(timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second)`
 }
 
-function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[]): TotalsWords {
+function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[], isMariaDb: boolean): TotalsWords {
 	const times = new Map(
 		zonedKeys(parts).map((key, at) => [key, localOf(key, parts, probed.slice(2 * at, 2 * at + 2))] as const),
 	)
@@ -55,7 +55,7 @@ function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[]): TotalsWor
 			if (part !== undefined) return `if(${ref} is not null,concat('"',${ref},'"'),'null')`
 			return oneText(jsonParts({ ...mysqlColumn(column), nullable: true }, ref, 'json'))
 		},
-		totalJson,
+		totalJson: (given, ref) => totalJson(given, ref, isMariaDb),
 		operand: writeOperand,
 		order: (ref, descending) => (descending ? `${ref} desc` : `${ref} is null, ${ref}`),
 		concat: concatOf,
@@ -116,12 +116,16 @@ function total(given: TotalColumn): string {
 	return `round(${exact}/count(${ref}),${scale})`
 }
 
-function totalJson(given: TotalColumn, ref: string): string {
+function totalJson(given: TotalColumn, ref: string, isMariaDb: boolean): string {
 	if (given.op === 'count') return ref
 	if (given.op === 'min' || given.op === 'max')
 		return oneText(jsonParts({ ...mysqlColumn(given.column), nullable: true }, ref, 'json'))
-	const text = isDigitText(given) && isExact(given) ? `concat('"',${ref},'"')` : ref
-	return `if(${ref} is not null,${text},'null')`
+	return `if(${ref} is not null,${totalText(given, ref, isMariaDb)},'null')`
+}
+
+function totalText(given: TotalColumn, ref: string, isMariaDb: boolean): string {
+	if (!isExact(given)) return doubleText(ref, isMariaDb)
+	return isDigitText(given) ? `concat('"',${ref},'"')` : ref
 }
 
 /** @throws ModelError `invalid` for a number that the database doesn't have */

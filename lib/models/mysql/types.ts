@@ -11,6 +11,7 @@ export interface TypeDetails {
 	readonly isZeroPadded: boolean
 	/** See `Server`. */
 	readonly timestampEnd: string
+	readonly isMariaDb: boolean
 	/** The spatial reference system that MySQL requires of a column's geometries; 0 if none. */
 	readonly srid: number
 }

@@ -55,6 +55,22 @@ if (await mariadbIsHere())
 			assert.is(await ask({ by }), '[{"padded":1},{"padded":7},{"padded":8},{"padded":null}]')
 		})
 
+		test('sums and averages of doubles have all their digits', async () => {
+			const digits = '-2.2250738585072014e-308'
+			await pool.query(`create table ${TABLE}_double (id int primary key, x double)`)
+			try {
+				await pool.query(`insert into ${TABLE}_double values (1, ${digits})`)
+				const doubles = await MysqlModel.open(pool, `${TABLE}_double`)
+				const by = [{ name: 'x', field: 'x' }]
+				const order = [{ key: 0, descending: false }]
+				const none = { where: undefined, having: undefined, limit: 9, timeZone: 'UTC' }
+				const found = await doubles.totals?.({ by, totals: [sum('x'), avg('x')], order, ...none })
+				assert.is(found?.json, `[{"x":${digits},"sum":{"x":${digits}},"avg":{"x":${digits}}}]`)
+			} finally {
+				await pool.query(`drop table ${TABLE}_double`)
+			}
+		})
+
 		test('averages of long decimals are exact', async () => {
 			assert.is(
 				await ask({ totals: [sum('price'), avg('price')] }),
