@@ -2,6 +2,7 @@
  * `dialectOf`: the `Dialect` of MySQL 8 and MariaDB 10.5 and later. There is no statement for upserts: see `sql/upsert.ts`.
  * Used by `model.ts`.
  */
+import { ModelError } from '../model-error.ts'
 import {
 	type Dialect,
 	patternOf,
@@ -52,7 +53,7 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		quote: quoteName,
 		placeholder: (_, column) => (column === undefined ? '?' : mysqlColumn(column).sql.placeholder),
 		placeholderOf: (value, column) => mysqlColumn(column).sql.placeholderOf?.(value),
-		bind: (value, column) => (value === null ? null : mysqlColumn(column).sql.bind(value)),
+		bind: bindValue,
 		// mysql2 sends numbers as doubles, which MySQL 8 rejects as a limit.
 		bindNumber: String,
 		defaultOf: () => 'default',
@@ -83,6 +84,14 @@ export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 		isOutdated: (error) => numberOf(error) === 1054,
 		failure: failureOf,
 	}
+}
+
+/** @throws ModelError `invalid` for a text that the column's character set can't represent: MySQL's error names no column */
+const bindValue: Dialect['bind'] = (value, column) => {
+	if (value === null) return null
+	const { charset, sql } = mysqlColumn(column)
+	if (typeof value === 'string' && !holds(charset, value)) throw new ModelError('invalid', [column.name])
+	return sql.bind(value)
 }
 
 /** Whether the key is not null and has a unique index. */

@@ -1,8 +1,8 @@
 /** Translates errors of mysql2, MySQL and MariaDB (`failureOf`), and classifies what they mean for the connection. */
 import { ModelError, type ModelErrorKind, type RaisedError } from '../model-error.ts'
 import { NoAnswer, NoConnection } from '../sql/pool.ts'
-import type { Constraint, Table } from '../sql/table.ts'
-import { QUOTED_NAME, unquoted } from './json.ts'
+import { ansiQuoted, type Constraint, type Table } from '../sql/table.ts'
+import { QUOTED_NAME, quoteName, unquoted } from './json.ts'
 
 const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('unique', 1062, 1586, 1022, 1169, 1859),
@@ -94,19 +94,22 @@ function keyOf(message: string, { constraints }: Table): Constraint | undefined 
 		.sort((a, b) => b.name.length - a.name.length)[0]
 }
 
-const FOREIGN_KEY = new RegExp(`CONSTRAINT ${QUOTED_NAME} FOREIGN KEY`)
 const CHECK = new RegExp(`'([^']+)' is violated|CONSTRAINT ${QUOTED_NAME} failed for`)
 const COLUMN = new RegExp(
 	`(?:[Cc]olumn|Field) (?:'([^']+)'|(?:(?:\`[^\`]*\`|"[^"]*")\\.)*${QUOTED_NAME})`,
 	'g',
 )
 
-/** Parses `… CONSTRAINT "name" FOREIGN KEY …` of error 1452; other errors are about a key of another table. */
+/** Finds `CONSTRAINT "name" FOREIGN KEY` in error 1452; other errors are about a key of another table. */
 function foreignKeyOf(error: unknown, message: string, { constraints }: Table): Constraint | undefined {
 	if (numberOf(error) !== 1452) return undefined
-	const [, ticked, quoted] = FOREIGN_KEY.exec(message) ?? []
-	const name = unquoted(ticked, quoted)
-	return constraints.find((constraint) => constraint.kind === 'foreign_key' && constraint.name === name)
+	// MySQL doesn't double the quotes in a name.
+	const quotings = (name: string) => [quoteName(name), ansiQuoted(name), `\`${name}\``, `"${name}"`]
+	return constraints.find(
+		({ kind, name }) =>
+			kind === 'foreign_key' &&
+			quotings(name).some((quoted) => message.includes(`CONSTRAINT ${quoted} FOREIGN KEY`)),
+	)
 }
 
 /** Parses `Check constraint 'name' is violated.`, or MariaDB's `CONSTRAINT "name" failed for "schema"."table"`. */
