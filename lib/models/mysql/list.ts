@@ -166,8 +166,12 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 }
 
 function writeKeys(sql: Sql, parts: ListParts, isKeyed: boolean): void {
-	const all = parts.table.key.length === 0 ? `b.*, 1 as ${quoteName(PRESENT)}` : 'b.*'
-	sql.add(`${isKeyed ? keyColumns(parts) : all}${joinedColumns(sql.dialect, parts.order)} from `)
+	// Each by its name, as `*` leaves out invisible ones.
+	const all = parts.table.columns.map(({ name }) => `b.${quoteName(name)}`).join(', ')
+	const present = parts.table.key.length === 0 ? `, 1 as ${quoteName(PRESENT)}` : ''
+	sql.add(
+		`${isKeyed ? keyColumns(parts) : `${all}${present}`}${joinedColumns(sql.dialect, parts.order)} from `,
+	)
 	writeSource(sql, parts, [parts.where, parts.after], parts.joins)
 	writeOrder(sql, parts.order, 'b')
 	writeLimit(sql, parts)

@@ -177,6 +177,23 @@ function keys(): void {
 			)
 		})
 
+		test('a table without a key has totals with an invisible column', async () => {
+			await pool.query('drop table if exists myad_invisible')
+			await pool.query('create table myad_invisible (a int, b int invisible default 5)')
+			try {
+				await pool.query('insert into myad_invisible (a) values (1), (2)')
+				const model = await MysqlModel.open(pool, 'myad_invisible', { key: [] })
+				const query = { ...ALL, selection: select('a', 'b'), order: order('b', 'a'), total: true }
+				assert.equal(await model.list(query), {
+					json: '[{"a":1,"b":5},{"a":2,"b":5}]',
+					next: undefined,
+					total: 2,
+				})
+			} finally {
+				await pool.query('drop table myad_invisible')
+			}
+		})
+
 		test('a hundred records of 20 kB are complete', async () => {
 			await withTable(
 				pool,
