@@ -56,7 +56,8 @@ export class Lists {
 		if (parts.total) sql.add(`, c.n, b.${quoteName(parts.table.key[0] ?? PRESENT)} is null`)
 		sql.add(' from ')
 		if (parts.total) writeCount(sql, parts)
-		const isFar = parts.total || parts.offset > FAR || parts.limit > LARGE || parts.joins !== undefined
+		const isLong = parts.offset > FAR || parts.limit > LARGE || (isKeyed && hasJson(parts.selected))
+		const isFar = parts.total || isLong || parts.joins !== undefined
 		if (isFar) writePage(sql, parts, isKeyed)
 		else writeSource(sql, parts, [parts.where, parts.after])
 		// Sorted by the subselect's columns: by the table's, the database would sort the texts again.
@@ -137,6 +138,11 @@ export class Lists {
 		const next = typeof last === 'string' ? withoutLineBreaks(last) : undefined
 		return listedOf(text, next, first?.[2], parts)
 	}
+}
+
+/** Whether a column is MySQL's own JSON, which it would sort with the rest of the row, and refuse to where that is large (1038). */
+function hasJson(selected: readonly Selected[]): boolean {
+	return selected.some(({ column }) => column.sqlType === 'json')
 }
 
 /** Writes the total, left-joined with the page, so that an empty page has a total, too. */

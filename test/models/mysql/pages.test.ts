@@ -45,6 +45,23 @@ function pages(): void {
 			await own.end()
 		})
 
+		test('records with large JSON are sorted, by a column without an index too', async () => {
+			const columns = 'id int primary key auto_increment, n int not null, extra json'
+			await withTable(pool, 'myad_json', columns, async (model) => {
+				const extra = "concat('{\"a\":\"', repeat('x', 400000), '\"}')"
+				await pool.query(`insert into myad_json (n, extra) select 60 - seq, ${extra} from seq_1_to_30`)
+				for (const limit of [2, 20])
+					for (const offset of [0, 5]) {
+						const selection = select('id', 'extra')
+						const found = await idsOf(model, { ...ALL, selection, order: [down('n')], limit, offset })
+						assert.equal(
+							found,
+							Array.from({ length: limit }, (_, at) => offset + at + 1),
+						)
+					}
+			})
+		})
+
 		test('pages at many offsets leave nothing prepared, and invalid ones are refused', async () => {
 			const own = openPool({}, { connectionLimit: 1 })
 			await withTable(pool, 'myad_far', 'id int primary key auto_increment', async () => {
