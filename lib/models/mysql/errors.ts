@@ -7,7 +7,7 @@ import { QUOTED_NAME, quoteName, unquoted } from './json.ts'
 const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('unique', 1062, 1586, 1022, 1169, 1859),
 	...kind('foreign_key', 1451, 1452, 1216, 1217, 1557, 1761, 1762),
-	...kind('not_null', 1048, 1263, 1364, 1423, 1566),
+	...kind('not_null', 1048, 1263, 1364, 1423, 1566, 3673),
 	// The last one is the check option of a view.
 	...kind('check', 3819, 4025, 1369),
 	// Too long, out of range, truncated, no such value, malformed.
@@ -18,6 +18,8 @@ const KINDS: ReadonlyMap<number, ModelErrorKind> = new Map([
 	...kind('invalid', 1411, 1416, 1690, 3037, 3140, 3141, 3548, 3854, 3988, 4079, 1153, 1301, 1118),
 	// A geometry of another reference system, or a longitude or latitude beyond it; a vector.
 	...kind('invalid', 3643, 3616, 3617, 6136),
+	// No partition takes the record; an index on an expression refuses the value.
+	...kind('invalid', 1526, 3751, 3752, 3903, 3904, 3905, 3908),
 	// Deadlock, lock wait timeout, changed since it was read, too many locks, killed, too many prepared statements.
 	...kind('busy', 1213, 1205, 1020, 1206, 1613, 1614, 1637, 3572, 1317, 1461),
 	// Statement timeout; the statement was rolled back. Not `busy`, because an immediate retry would only add load.

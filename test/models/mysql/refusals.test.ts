@@ -257,6 +257,35 @@ function refusalsIn([name, settings]: (typeof SESSIONS)[number]): void {
 				}
 			})
 
+		test('a record that no partition takes is invalid', async () => {
+			await pool.query(`create table ${RAISING} (id int primary key, n int)
+				partition by range (id) (partition p values less than (10))`)
+			try {
+				const parts = await MysqlModel.open(pool, RAISING, PATIENT)
+				await refuses(parts.create({ id: 20 }, select('id')), 'invalid', [])
+			} finally {
+				await pool.query(`drop table ${RAISING}`)
+			}
+		})
+
+		if (IS_MYSQL)
+			test('a value that an index on an expression refuses is invalid; a geometry that is null is named', async () => {
+				await pool.query(`create table ${RAISING} (id int primary key auto_increment, t varchar(20), extra json,
+					p point not null, key ((cast(t as char(5)))), key ((cast(extra->'$.tags' as unsigned array))))`)
+				try {
+					const model = await MysqlModel.open(pool, RAISING, PATIENT)
+					const p = 'POINT(1 2)'
+					await refuses(model.create({ p, t: 'too long' }, select('id')), 'invalid', [])
+					for (const tags of ['"a"', '-1', '1e30', '[1]', '{}']) {
+						const extra = new RawJson(`{"tags":[${tags}]}`)
+						await refuses(model.create({ p, extra }, select('id')), 'invalid', [])
+					}
+					await refuses(model.create({ p: null }, select('id')), 'not_null', ['p'])
+				} finally {
+					await pool.query(`drop table ${RAISING}`)
+				}
+			})
+
 		test('a record larger than max_allowed_packet is invalid', async () => {
 			await pool.query(`create table ${RAISING} (id int primary key auto_increment, b longblob)`)
 			const blobs = await MysqlModel.open(pool, RAISING, PATIENT)
