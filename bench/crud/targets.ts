@@ -14,6 +14,7 @@ export const CRUD_TARGETS: readonly Target[] = [
 	compared('crud-postgres-list', `PostgreSQL, ${LIST}`, 'fastify', 2.4),
 	compared('crud-postgres-list', `PostgreSQL, ${LIST}`, 'expert', 0.95, 'rate'),
 	compared('crud-postgres-create', 'PostgreSQL, create', 'fastify', 1.2, 'rate'),
+	compared('crud-postgres-update', 'PostgreSQL, update', 'fastify', 1.3, 'rate'),
 	compared('crud-postgres-many', 'PostgreSQL, create of 100 in one request', 'fastify', 1, 'rate'),
 	hundred(),
 	compared('crud-mariadb-read', `MariaDB, ${ONE}`, 'fastify', 2, 'rate'),
