@@ -121,7 +121,7 @@ async function describeAll(): Promise<void> {
 			answers.set(name, watched.answers())
 		})
 	}
-	const odd = createServer({ '': new Odd(), 'ü/{x}': oddRecords() }, { openapi: { license: LICENSE } })
+	const odd = createServer({ '': new Odd(), 'ü/$x': oddRecords() }, { openapi: { license: LICENSE } })
 	await keep('odd', odd)
 	await keep('keys', createServer(keyedHandlers(), { openapi: { license: LICENSE } }))
 	const articles = await openArticles('sqlite')
