@@ -325,7 +325,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 			...crudActions(facts, guards.validator),
 			...totalsActions(facts),
 			...relationActions(facts, guards.validator),
-		].map((action) => ({ ...action, isDecided: isDecided(facts, action.name) }))
+		].map((action) => ({ ...action, isDecided: action.isDecided ?? isDecided(facts, action.name) }))
 		return notingWriters(facts.plan, actions)
 	}
 }

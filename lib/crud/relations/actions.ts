@@ -75,11 +75,11 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 	const { through } = link
 	if (to.allow.has('create') && through === undefined) {
 		const bodies = new BodyReader(to, target.rules, validator)
-		actions.push(
-			action('create', ['POST'], async (view, segment) =>
-				create(await viewWithin(view, segment, relation, 'create'), bodies),
-			),
+		const creating = action('create', ['POST'], async (view, segment) =>
+			create(await viewWithin(view, segment, relation, 'create'), bodies),
 		)
+		// Who may create these records is the other handler's rule.
+		actions.push({ ...creating, isDecided: true })
 	}
 	if (canTie && through !== undefined) {
 		const ties = (name: 'tie' | 'untie', method: RouteMethod, change: typeof tie): OwnAction => ({

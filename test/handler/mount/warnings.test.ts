@@ -7,6 +7,7 @@ import {
 	type CrudOptions,
 	type CrudValues,
 	createServer,
+	MemoryModel,
 	RestHandler,
 	type ServerOptions,
 } from '../../../lib/index.ts'
@@ -266,6 +267,24 @@ describe('mount/warnings: changes that are open to anyone', (test) => {
 			assert.equal(said(opened(access)), [])
 		assert.equal(said(new CrudHandler(articleModel(), OPTIONS), {}), [])
 		assert.equal(said(new CrudHandler(articleModel(), { ...OPTIONS, allow: ['list', 'read'] })), [])
+	})
+
+	test('are not where they are of records of another handler, whose rule it is', () => {
+		class Notes extends CrudHandler {
+			override access = { create: 'user' }
+		}
+		const article = new MemoryModel('article', { fields: { id: 'integer' }, key: 'id' })
+		const note = new MemoryModel('note', {
+			...{ fields: { id: 'integer', article: 'integer' }, key: 'id' },
+			references: [{ field: 'article', model: article }],
+		})
+		const notes = new Notes(note, {
+			visible: 'all',
+			creatable: ['article'],
+			allow: ['list', 'read', 'create'],
+		})
+		const articles = new CrudHandler(article, { visible: 'all', relations: { notes: { to: notes } } })
+		assert.equal(said(articles), [])
 	})
 
 	test('are not where scope(), a hook or an override may decide', () => {
