@@ -13,6 +13,8 @@ const TABLES = `
 	drop table if exists pgad_updated, pgad_updated_triggered, pgad_updated_spelled;
 	create table pgad_updated (id text primary key, name text unique check (name <> 'bad'), version int not null default 1);
 	create table pgad_updated_spelled (id uuid primary key, name text, version int not null default 1);
+	alter table pgad_updated_spelled enable row level security;
+	create policy everyone on pgad_updated_spelled using (true);
 	create table pgad_updated_triggered (id text primary key, name text, version int not null default 1);
 	create or replace function pgad_updated_touch() returns trigger language plpgsql as 'begin return new; end';
 	create trigger pgad_updated_touch before update on pgad_updated_triggered
@@ -116,6 +118,7 @@ if ((await driversHere()).includes('pg'))
 		})
 
 		test('two spellings of an id are one record, which both change', async () => {
+			// Of a table with policies, what has changed nothing isn't tried again by the model: it would be refused.
 			const model = await open('pgad_updated_spelled')
 			const id = '0b9c4f5e-6a1d-4c3e-8f00-0123456789ab'
 			const others = ids(20).map((_, at) => id.replace(/..$/, String(at + 10)))
