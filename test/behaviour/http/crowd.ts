@@ -41,11 +41,18 @@ export function abortUploads(count: number): Promise<void> {
 	return listening({ '': Target }, {}, async ({ port, server, log }) => {
 		const size = Math.min(count, 200)
 		await batch(port, size)
-		const [heap, open] = [await settledHeap(), handles()]
-		for (let done = 0; done < count; done += size) await batch(port, size)
-		await until(async () => (await connectionsOf(server)) === 0, 'no connections')
-		await until(() => handles() <= open, 'no handles')
-		const growth = (await settledHeap()) - heap
+		let heap = await settledHeap()
+		const open = handles()
+		let growth = Number.POSITIVE_INFINITY
+		// A leak grows in each round. The first suite of a process also sees its own code being compiled.
+		for (let round = 0; round < 5 && growth >= 2 * 1_048_576; round++) {
+			for (let done = 0; done < count; done += size) await batch(port, size)
+			await until(async () => (await connectionsOf(server)) === 0, 'no connections')
+			await until(() => handles() <= open, 'no handles')
+			const now = await settledHeap()
+			growth = now - heap
+			heap = now
+		}
 		assert.ok(growth < 2 * 1_048_576, `the heap has grown by ${growth} bytes`)
 		assert.equal(
 			log.messages.filter((message) => message.startsWith('error')),
