@@ -73,17 +73,18 @@ export async function storeRecord(exchange: Exchange, cacheKey: string, record: 
 /** The record to store for a reply; without the reply if its body is a stream or too large. */
 export function recordOf(
 	exchange: Exchange,
-	{ status, headers, body }: Reply,
+	{ status, headers, body, ascii }: Reply,
 	fingerprint: string,
 ): StoredRecord {
 	if (isStreamed(body) || Buffer.byteLength(body ?? '') > MAX_STORED_BODY)
 		return { state: 'unkept', fingerprint }
 	const isBytes = body instanceof Uint8Array
+	const isBase64 = isBytes && ascii === undefined // else it is a long text
 	return {
 		...{ state: 'answered', fingerprint, status },
 		headers: storableLines(exchange, headers),
-		body: isBytes ? Buffer.from(body).toString('base64') : body,
-		isBase64: isBytes,
+		body: isBytes ? Buffer.from(body).toString(isBase64 ? 'base64' : 'utf8') : body,
+		isBase64,
 	}
 }
 

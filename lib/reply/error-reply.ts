@@ -100,17 +100,16 @@ function defaultHeaders({ mount }: Exchange, { status, code }: RestError): Reado
 /** `{"success":false,…}`, or the problem details of RFC 9457, whose `details` and `code` are extensions. */
 function errorBody(exchange: Exchange, error: RestError, isProblem: boolean): object {
 	const { status, message, code, details } = error
-	const rest = {
-		...(code === undefined ? undefined : { code }),
-		...(details.length === 0 ? undefined : { details }),
-		...(status >= 500 || exchange.app.requestId !== undefined ? { requestId: exchange.id() } : undefined),
-	}
-	if (isProblem)
-		return { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, ...rest }
-	const { mount } = exchange
-	const body =
-		mount?.wrap === false ? { error: message, ...rest } : { success: false, error: message, ...rest }
-	return mount?.errorBody?.(body, error) ?? body
+	const { app, mount } = exchange
+	const body: Record<string, unknown> = isProblem
+		? { type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message }
+		: mount?.wrap === false
+			? { error: message }
+			: { success: false, error: message }
+	if (code !== undefined) body.code = code
+	if (details.length > 0) body.details = details
+	if (status >= 500 || app.requestId !== undefined) body.requestId = exchange.id()
+	return isProblem ? body : (mount?.errorBody?.(body, error) ?? body)
 }
 
 const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [

@@ -14,7 +14,7 @@ export interface Reply {
 	/** Alternating names and values. */
 	readonly headers: string[]
 	readonly body: string | Uint8Array | StreamedBody | null
-	/** Whether the text is ASCII: then it can be written as Latin-1, which is faster. */
+	/** Whether the body is a text in ASCII, which can be written as Latin-1, faster. False for a text's bytes, left out for other bodies. */
 	readonly ascii?: boolean
 }
 
@@ -38,25 +38,28 @@ export function envelopeEnd(meta: ReplyOptions['meta']): string {
 	return meta === undefined ? '}' : `,"meta":${jsonText(meta, 'meta')}}`
 }
 
+/** In characters. Texts of this length or longer are sent as bytes: see `transport/send.ts`. */
+export const LONG_TEXT = 65_536
+
 /** A reply with a text; `length` is its length in bytes. */
 export function textReply(
 	exchange: Exchange,
 	status: number,
 	type: string,
-	text: string,
+	text: string | Uint8Array,
 	length = Buffer.byteLength(text),
 ): Reply {
 	return {
 		status,
 		headers: headers(exchange, ['Content-Type', type, 'Content-Length', String(length), NOSNIFF, 'nosniff']),
 		body: isBodiless(exchange) ? null : text,
-		ascii: length === text.length,
+		ascii: typeof text === 'string' && length === text.length,
 	}
 }
 
 /**
- * Whether the reply's body is dropped: HEAD is answered with the headers of its GET alone (RFC 9110 §9.3.2). Every reply
- * with a body asks this, those to requests that are refused early too.
+ * Whether the body is left out: a HEAD gets only the headers of its GET (RFC 9110 §9.3.2). Reads the method that was sent,
+ * because a request may be refused before it is routed.
  */
 export function isBodiless({ incoming }: Exchange): boolean {
 	return incoming.method === 'HEAD'
@@ -109,7 +112,7 @@ function merge(defaults: string[], lines: ReadonlyMap<string, HeaderLine>): stri
 	return all
 }
 
-/** Whether there is a Content-Type, and only JSON: browsers choose among several types, and guess without one. */
+/** Whether every Content-Type is JSON. Several, or an empty list, are possible: browsers would choose or guess the type. */
 function isJson(type: string | readonly string[]): boolean {
 	if (typeof type === 'string') return isJsonType(type)
 	return type.length > 0 && type.every(isJsonType)

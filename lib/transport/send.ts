@@ -1,7 +1,7 @@
 /** Writes a reply to node's response with backpressure, and either closes the connection or leaves it ready for reuse. */
 import { finished, Readable } from 'node:stream'
 import type { Exchange } from '../exchange/exchange.ts'
-import { isStreamed, linesByName, type Reply, type StreamedBody } from '../reply/headers.ts'
+import { isStreamed, LONG_TEXT, linesByName, type Reply, type StreamedBody } from '../reply/headers.ts'
 import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
@@ -43,9 +43,9 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 }
 
 /**
- * A long text as bytes. Of a text that the client doesn't read at once, node would keep both the string and its bytes,
- * which counts twice, and half of it towards the heap's limit. And node writes the headers in the encoding of a text that
- * comes with them, so that values beyond ASCII would depend on the body.
+ * Encodes long texts: while a text waits for a slow client, node keeps both the string and its bytes, and the string counts
+ * towards the heap's limit. Also encodes a text beyond ASCII if a header is beyond ASCII too: node writes the head in the
+ * encoding of the text, so the header would be sent as UTF-8 instead of Latin-1.
  */
 function bodyToWrite({ body, ascii, headers }: Reply): Reply['body'] {
 	if (typeof body !== 'string') return body
@@ -54,9 +54,6 @@ function bodyToWrite({ body, ascii, headers }: Reply): Reply['body'] {
 }
 
 const BEYOND_ASCII = /[\x80-\xff]/
-
-/** Characters. Shorter texts are usually read at once, and are a little faster as strings. */
-const LONG_TEXT = 65_536
 
 /** Whether the client has disconnected: writes would be dropped without an event. */
 function isGone({ connection }: Exchange): boolean {

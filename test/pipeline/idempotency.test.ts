@@ -73,6 +73,10 @@ class Payments extends RestHandler {
 		this.calls.push('misspelt')
 		return reply('x', { headers: { 'not a name': '1' } })
 	}
+	post_longest() {
+		this.calls.push('longest')
+		return 'Zoë '.repeat(20_000)
+	}
 	post_bytes() {
 		return Buffer.from([0, 255, this.calls.push('bytes')])
 	}
@@ -256,7 +260,7 @@ describe('idempotency', (test) => {
 		assert.is(handler.calls.length, 2)
 	})
 
-	test('responses without a body, and of bytes, are replayed', async () => {
+	test('responses without a body, of bytes, and of long texts are replayed', async () => {
 		const { handler, keyed } = trial()
 		for (let round = 0; round < 2; round++) {
 			const { status, text } = await keyed('POST /pay/nothing')
@@ -265,7 +269,11 @@ describe('idempotency', (test) => {
 		const [first, second] = [await keyed('POST /pay/bytes'), await keyed('POST /pay/bytes')]
 		assert.equal(second.body, first.body)
 		assert.equal([...second.body], [0, 255, 2])
-		assert.equal(handler.calls, ['nothing', 'bytes'])
+		const long = [await keyed('POST /pay/longest'), await keyed('POST /pay/longest')]
+		for (const one of long)
+			assert.is(one.text(), JSON.stringify({ success: true, data: 'Zoë '.repeat(20_000) }))
+		assert.is(long[1]?.headers['content-length'], long[0]?.headers['content-length'])
+		assert.equal(handler.calls, ['nothing', 'bytes', 'longest'])
 	})
 
 	test('a small Response is stored and replayed', async () => {

@@ -58,7 +58,7 @@ describe('reply/error-reply: advice for the log', (test) => {
 		})
 	}
 
-	// As compilers that target older years write it.
+	// The messages of private fields that were compiled for older JavaScript versions.
 	for (const message of ['Cannot read from private field', 'attempted to set read only property']) {
 		test(`"${message}" is recognised`, () => assert.is.not(withAdvice(new TypeError(message)), undefined))
 	}

@@ -23,7 +23,7 @@ function answering(make: Make, wrap = true, options = {}): Asking {
 	return asking({ s: new Streams() }, options)
 }
 
-/** Refused, a turn of the loop later. */
+/** Authenticates nobody, asynchronously. */
 const nobody = {
 	async authenticate() {
 		await new Promise((resolve) => setTimeout(resolve, 5))

@@ -155,12 +155,16 @@ describe('reply: bytes', (test) => {
 		})
 	}
 
-	test('its length counts the bytes of data and meta', async () => {
-		for (const wrap of [true, false]) {
-			const value = reply({ name: 'Zoë' }, { meta: { who: '漢字 🌱' } })
-			const { headers, body } = await answering(() => value, wrap).ask('/v/a')
-			assert.is(headers['content-length'], String(body.length))
-		}
+	test('its length counts the bytes of data and meta, also of a long text, which is joined as bytes', async () => {
+		for (const wrap of [true, false])
+			for (const name of ['Zoë', 'Zoë \ud83c\udf31'.repeat(10_000), 'Zoe'.repeat(30_000)]) {
+				const meta = { who: '漢字 🌱' }
+				const asked = answering(() => reply({ name }, { meta }), wrap)
+				const { headers, text, body } = await asked.ask('/v/a')
+				assert.is(headers['content-length'], String(body.length))
+				assert.is((await asked.ask('HEAD /v/a')).headers['content-length'], String(body.length))
+				assert.is(text(), JSON.stringify(wrap ? { success: true, data: { name }, meta } : { name }))
+			}
 	})
 
 	test('a text of another type than JSON has the sandbox policy too', async () => {

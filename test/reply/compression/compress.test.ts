@@ -120,7 +120,7 @@ for (const { name, whole, stream } of KINDS) {
 			}
 		})
 
-		test('an error of the source breaks it off, also when nobody listens yet', async () => {
+		test('an error of the source breaks it off, even before anyone listens', async () => {
 			async function* pieces() {
 				yield 'a'
 				throw new Error('cursor lost')
