@@ -54,7 +54,7 @@ function orNull(json: string): string {
 }
 
 /**
- * A column as an argument of `array_agg`, for {@link cursorValue}. Arrays become JSON, because `array_agg` rejects
+ * A column for {@link cursorValue}, which may be an argument of `array_agg`: arrays become JSON, because `array_agg` rejects
  * arrays of different lengths.
  */
 export function aggregable(column: Column, name: string): string {
@@ -97,10 +97,10 @@ export function bytesOf({ sqlType }: Column, name: string): string {
 	return sqlType === 'bytea' ? name : `${name}::text`
 }
 
-/** What a stored value, which may be compressed, counts for: its length can't be known without reading it. */
+/** A value that may be compressed counts as this many times its stored size, because its length isn't known without reading it. */
 const COMPRESSED = 16
 
-/** A record's size without what is short: see `Embedding.size`. */
+/** A record's size without its short values: see `Embedding.size`. */
 export function sizeSql(
 	selected: readonly Selected[],
 	alias: string,
@@ -108,10 +108,10 @@ export function sizeSql(
 	let factor = 1
 	const sizes = selected.flatMap(({ column }) => {
 		const { type, maxLength = Number.POSITIVE_INFINITY, choices } = column
-		// CRUD takes no decimals that are longer.
+		// CRUD accepts no longer decimals.
 		if (isShort(column) || maxLength <= SHORT_TEXT || choices !== undefined || type === 'decimal') return []
 		const name = columnName(QUOTING, column, alias)
-		// Reads no more than the length of a text.
+		// `octet_length` reads only the length of these, not the value.
 		const isRead = type === 'text' || type === 'bytes'
 		if (!isRead) factor = COMPRESSED
 		const size = isRead ? `octet_length(${bytesOf(column, name)})` : `pg_column_size(${name}) * ${COMPRESSED}`
@@ -143,7 +143,7 @@ function scalar(sqlType: string, name: string, asText: boolean, format: string):
 	return bound === undefined ? `${name}::text` : range(bound, name)
 }
 
-/** A timestamp with all its digits, at least three behind the second. */
+/** A timestamp with all its digits, at least three after the second. */
 function shortest(sqlType: 'timestamp' | 'timestamptz', name: string): string {
 	return `regexp_replace(${time(sqlType, name, QUOTED_MICROSECONDS)}, '([.][0-9]{3,5}?)0{1,3}Z', E'\\\\1Z')`
 }
@@ -233,7 +233,7 @@ export function recordText(
 		sql: jsonText(column, before + ansiQuoted(column.name)),
 	}))
 	const members = [...own, ...related]
-	// With its type, which array_agg would not guess.
+	// With its type, which aggregates would not guess.
 	if (members.length === 0) return `'{}'::text`
 	const isLast = (at: number) => at === members.length - 1 && large === undefined
 	const texts = members.map(({ as, sql }, at) => {
@@ -261,32 +261,35 @@ function chunks<T>(all: readonly T[], size: number): T[][] {
 }
 
 /**
- * A list of related records. Their number is cut in an array: numbering the rows by a window function takes 6 % longer.
- * A limit in a subselect is unknown to the planner, which otherwise reads and sorts all related records of each record if
- * it expects no more of them than the limit: as slow as the record that has the most.
+ * A list of related records. Its rows are numbered, so that PostgreSQL writes the JSON of no more than `limit` records, and one
+ * cursor: that takes 4 % less time than cutting arrays of everything, and the extra record may be long. The limit is in a
+ * subselect, so that the planner doesn't know it: if it expects no more related records than the limit, it reads and sorts
+ * all of them, which is slow for a record that has many.
  */
 export function relatedList(parts: EmbeddedParts): string {
 	const { total, alias, order, limit, number } = parts
-	const last = Math.min(limit, MAX_SUBSCRIPT)
-	const keys = orderOfPage(order).map(({ column }) => {
-		const key = aggregable(column, columnName(QUOTING, column, alias))
-		return cursorText(column, `(array_agg(${key}))[${last}]`)
-	})
-	const records = `array_to_string((array_agg(${parts.record()}))[1:${last}], ',')`
+	const at = `${alias}.${ansiQuoted(ROW_NUMBER)}`
+	const records = `string_agg(${parts.record()}, ',') filter (where ${at} <= ${limit})`
 	const mark = `chr(${MARK_CODE})`
+	const keys = orderOfPage(order).map(({ column }) =>
+		cursorText(column, aggregable(column, columnName(QUOTING, column, alias))),
+	)
 	// Not by `json_build_array`: it looks up the types of its arguments for each list.
-	const values = keys.join(` || ', ' || `)
-	const next = `case when count(*) > ${limit} then ${mark} || '${number}:[' || ${values} || ']' || ${mark} else 'null' end`
+	const cursor = `${mark} || '${number}:[' || ${keys.join(` || ', ' || `)} || ']' || ${mark}`
+	const last = `string_agg(${cursor}, '') filter (where ${at} = ${limit})`
+	const next = `case when count(*) > ${limit} then ${last} else 'null' end`
 	// All that match were read if they are no more than the limit.
 	const all =
 		total && `case when count(*) <= ${Math.min(limit, total.max)} then count(*)::text else ${total.sql()} end`
 	const meta = `'],"meta":{"limit":${limit},"next":', ${next}${all === undefined ? '' : `, ',"total":', ${all}`}`
 	const page = `select ${alias}.*${joinedColumns(QUOTING, order)}${parts.source()} limit (select ${limit + 1})`
-	return `(select concat('{"data":[', ${records}, ${meta}, '}}') from (${page}) ${alias})`
+	const numbered = `select ${alias}.*, row_number() over () as ${ansiQuoted(ROW_NUMBER)} from (${page}) ${alias}`
+	return `(select concat('{"data":[', ${records}, ${meta}, '}}') from (${numbered}) ${alias})`
 }
 
+/** A column that is added to related records; a table with a column of this name can't be included. */
+const ROW_NUMBER = 'verbena number'
 const QUOTING = { quote: ansiQuoted }
-const MAX_SUBSCRIPT = 2_147_483_647
 
 /** Joins texts and expressions that are never null to one text. */
 export function concatText(parts: readonly ({ readonly text: string } | { readonly sql: string })[]): string {

@@ -8,6 +8,7 @@ import { SqlModel } from '../../../lib/models/sql/sql-model.ts'
 import { subjectOfModel } from '../../../lib/models/sql/subject.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import {
 	goesOnWithout,
 	type Models,
@@ -144,4 +145,4 @@ async function textSent(model: Model, query: ListQuery): Promise<string> {
 	return sent
 }
 
-for (const name of await driversHere()) related(name)
+for (const name of suitesBy(await driversHere())) related(name)
