@@ -1,7 +1,7 @@
 /**
- * The texts that a check constraint allows in a column, `check (state in ('draft', 'public'))`, from the tree that PostgreSQL keeps
- * of it. Its functions that write a check as SQL would wait for a lock on the table, and a model could not be opened during a
- * migration. Called by `introspect.ts`.
+ * The texts that a check constraint allows in a column, `check (state in ('draft', 'public'))`, read from the expression tree in
+ * PostgreSQL's catalog. The functions that write a check as SQL would wait for a lock on the table, so that a model couldn't be
+ * opened during a migration. Called by `introspect.ts`.
  */
 
 /** The operator `=` of texts, by its oid. */

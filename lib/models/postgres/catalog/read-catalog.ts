@@ -69,7 +69,7 @@ export interface CatalogConstraint {
 	/** `p` primary, `u` unique, `f` foreign key, `c` check, `x` exclusion. */
 	readonly kind: string
 	readonly columns: readonly number[] | null
-	/** Of a foreign key; null if it isn't compared by `=`, and for the copies that the server makes for partitions of the target. */
+	/** For a foreign key; null if it isn't compared by `=`, and for the copies that the server makes for partitions of the target. */
 	readonly target: {
 		readonly schema: string
 		readonly name: string
@@ -180,6 +180,10 @@ const CATALOG = `with recursive own as (
 		from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where c.oid = confrelid
 		and not exists (select from pg_catalog.pg_constraint p where p.oid = k.conparentid and p.confrelid <> k.confrelid)
 		and not exists (select from pg_catalog.pg_operator o where o.oid = any(k.conpfeqop) and o.oprname <> '=')
+		and not exists (select from unnest(k.conkey, k.confkey) f(own, other)
+			join pg_catalog.pg_attribute a on a.attrelid = k.conrelid and a.attnum = f.own
+			join pg_catalog.pg_attribute b on b.attrelid = k.confrelid and b.attnum = f.other
+			where a.attcollation <> b.attcollation and 'pg_catalog."default"'::regcollation not in (a.attcollation, b.attcollation))
 	) as target, case when convalidated and not connoinherit and pg_catalog.cardinality(conkey) = 1
 		and pg_catalog.getdatabaseencoding() = 'UTF8' then conbin::text end as condition
 	from pg_catalog.pg_constraint k
