@@ -1,6 +1,6 @@
 /** `CrudField`: a model's field with its name for clients; and `Selections`, the sets of fields that queries select. */
 import { nearest } from '../base/options.ts'
-import type { Field, Model, Related, Selection } from '../models/model.ts'
+import type { Field, Model, Order, Related, Selection } from '../models/model.ts'
 import type { Columns } from './options.ts'
 
 export interface CrudField {
@@ -54,7 +54,7 @@ function camelCase(name: string): string {
 	return name.replace(/(?<=[^_])_+(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** No fields, for a record of which only its existence matters. */
+/** No fields, where only the existence of a record matters. */
 export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version: undefined })
 
 /**
@@ -63,17 +63,19 @@ export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version
  */
 const MAX_CACHED = 100
 
-/** LRU cache by texts that clients choose: a value is kept from the second use of its key on. */
+/** LRU cache whose keys clients choose: a value is only kept when its key is used a second time. */
 export class RepeatCache<T extends object> {
 	/** Least recently used first. */
 	readonly #values = new Map<string, T>()
 	readonly #usedOnce = new Set<string>()
+	#newest: string | undefined
 
 	find(key: string): T | undefined {
 		const value = this.#values.get(key)
-		if (value !== undefined) {
+		// Reordering an entry for each request costs more than finding it.
+		if (value !== undefined && key !== this.#newest) {
 			this.#values.delete(key)
-			this.#values.set(key, value)
+			this.#add(key, value)
 		}
 		return value
 	}
@@ -81,13 +83,24 @@ export class RepeatCache<T extends object> {
 	/** Keeps a value that `find` didn't have, if it is the second one for this key. */
 	keep(key: string, value: T): void {
 		if (this.#usedOnce.delete(key)) {
-			this.#values.set(key, value)
+			this.#add(key, value)
 			dropOldest(this.#values)
 			return
 		}
 		this.#usedOnce.add(key)
 		dropOldest(this.#usedOnce)
 	}
+
+	#add(key: string, value: T): void {
+		this.#values.set(key, value)
+		this.#newest = key
+	}
+}
+
+/** A list's order, and the stamp of its cursors if the list has no conditions. */
+export interface Sorted {
+	readonly order: readonly Order[]
+	readonly stamp: string
 }
 
 /** The selections of a handler's records: one object for each set of fields, so that models can prepare statements for it. */
@@ -96,8 +109,10 @@ export class Selections {
 	readonly #visible: readonly CrudField[]
 	readonly #version: string | undefined
 	readonly #cache = new RepeatCache<Selection>()
-	/** What requests ask for, by their parameters: `parse-include.ts` keeps it here. */
+	/** The parsed parameters `fields` and `include`, cached for `parse-include.ts`. */
 	readonly requests = new RepeatCache<object>()
+	/** The parsed parameter `sort`, cached for `list-query.ts`. */
+	readonly orders = new RepeatCache<Sorted>()
 
 	constructor(visible: readonly CrudField[], version: CrudField | undefined) {
 		this.#visible = visible

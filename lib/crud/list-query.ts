@@ -1,6 +1,6 @@
 /**
- * Parses the query of a list, from a URL, a form or the JSON of a QUERY, to what models take: conditions, order, selection,
- * limit, and offset or cursor. Called by `operations.ts`.
+ * Parses the query of a list, from a URL, a form or the JSON of a QUERY, into a model's query: conditions, order, selection,
+ * limit, and offset or cursor. Called by `asked.ts` and `totals/`.
  */
 
 import { attempt } from '../base/attempt.ts'
@@ -10,7 +10,7 @@ import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
 import { badQuery, badValue, countOf, unknownName, wholeNumber } from './bad-query.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
-import type { CrudField } from './fields.ts'
+import type { CrudField, Sorted } from './fields.ts'
 import { filterCondition, namesFor, RelatedTerms, searchCondition } from './filter.ts'
 import { comparison, fieldCondition, TermCounter, takesList } from './filter-comparison.ts'
 import { orderOf } from './order.ts'
@@ -28,7 +28,7 @@ import { type NonNullValue, valueFromText } from './value-from-text.ts'
 export interface CrudQuery extends Omit<ListQuery, 'limit' | 'maxBytes'> {
 	/** 0 counts the records without reading any. */
 	readonly limit: number
-	/** The related records in each record, as a request's query has them. @default none @internal */
+	/** The related records to include in each record. @default none @internal */
 	readonly include?: readonly Include[]
 	/** Whether deleted records are listed, with the option `softDelete`. @default false @internal */
 	readonly isDeleted?: boolean
@@ -41,11 +41,16 @@ const BRACKETED = /^(.*)\[([^[\]]*)\]$/s
 
 /** The query of a list without parameters. */
 export function defaultQuery(plan: CrudPlan): CrudQuery {
-	const order = orderOf(plan, undefined, new TermCounter(plan))
+	const order = frozenOrder(orderOf(plan, undefined, new TermCounter(plan)))
 	return Object.freeze({
 		...{ selection: plan.selections.all, where: undefined, order, limit: plan.listLimit, offset: 0 },
 		...{ after: undefined, total: false, include: NO_INCLUDE, stamp: stampOf(order, undefined) },
 	})
+}
+
+/** Frozen, because an override that changed it would change it for later requests. */
+function frozenOrder(order: readonly Order[]): readonly Order[] {
+	return Object.freeze(order.map((term) => Object.freeze(term)))
 }
 
 /** Completes a query from code with defaults. A request's own query is already complete. */
@@ -67,8 +72,8 @@ export class QueryParams {
 
 	/**
 	 * @param parameters names that aren't conditions
-	 * @param owner what has them, for messages
-	 * @param offered those of them that messages list
+	 * @param owner what they are parameters of, for messages
+	 * @param offered the parameters that messages list
 	 */
 	constructor(
 		plan: CrudPlan,
@@ -144,25 +149,34 @@ export class QueryParams {
 	query(atOnce = this.#plan.maxLimit): CrudQuery {
 		const plan = this.#plan
 		const settings = this.#settings
-		const order = orderOf(plan, settings.get('sort'), this.#count)
+		const sorted = this.#sorted(settings.get('sort'))
+		const { order } = sorted
 		const where = this.#terms.condition()
-		const stamp = stampOf(order, where)
+		const stamp = where === undefined ? sorted.stamp : stampOf(order, where)
 		const cursor = settings.get('cursor')
 		const offset = settings.has('offset') ? wholeNumber('offset', settings.get('offset')) : 0
 		if (!Number.isSafeInteger(offset)) throw badQuery('offset', 'max', 'must be at most 9007199254740991')
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.listLimit
-		const { isDeleted = false, ...requested } = this.requested(Math.min(limit, atOnce))
+		const { selection, include, isDeleted } = this.requested(Math.min(limit, atOnce))
 		const counted = countOf('count', settings.get('count'))
-		return {
-			...{ ...requested, where, order, stamp },
-			...(isDeleted ? { isDeleted } : {}),
-			...(cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)),
+		const position =
+			cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)
+		const query: { -readonly [Name in keyof CrudQuery]: CrudQuery[Name] } = {
+			selection,
+			include,
+			where,
+			order,
+			stamp,
+			offset: position.offset,
+			after: position.after,
 			limit: Math.min(limit, plan.maxLimit),
 			total: counted !== undefined || limit === 0,
-			...(counted === undefined || counted === Number.POSITIVE_INFINITY ? {} : { maxTotal: counted }),
 		}
+		if (isDeleted === true) query.isDeleted = true
+		if (counted !== undefined && counted !== Number.POSITIVE_INFINITY) query.maxTotal = counted
+		return query
 	}
 
 	/**
@@ -180,6 +194,21 @@ export class QueryParams {
 		if (!this.#settings.has('deleted')) return { selection, include }
 		if (this.#settings.get('deleted') !== 'only') throw badQuery('deleted', 'in', 'must be only')
 		return { selection, include, isDeleted: true }
+	}
+
+	/** The order, and the stamp of a list without conditions. Both are shared by requests with the same `sort`. */
+	#sorted(asked: unknown): Sorted {
+		const { orders } = this.#plan.selections
+		const isCached = asked === undefined || (typeof asked === 'string' && asked.length <= MAX_SORT_LENGTH)
+		// A copy: a part of the request's text would keep the whole text in memory.
+		const key = isCached ? JSON.stringify(asked ?? null) : undefined
+		const known = key === undefined ? undefined : orders.find(key)
+		if (known !== undefined) return known
+		const order = frozenOrder(orderOf(this.#plan, asked, this.#count))
+		const sorted = { order, stamp: stampOf(order, undefined) }
+		// Not with relations: those of each request are counted.
+		if (key !== undefined && order.every(({ via }) => via === undefined)) orders.keep(key, sorted)
+		return sorted
 	}
 
 	#parameter(name: string): string | undefined {
@@ -218,6 +247,9 @@ export class QueryParams {
 		throw unknownName(place, `is not a parameter of ${this.#owner}: ${below}it takes`, all)
 	}
 }
+
+/** Longer texts aren't cached, because clients choose them. */
+const MAX_SORT_LENGTH = 200
 
 /** Parameters whose value is a list of names. Some clients repeat them for each name. */
 const LISTS: ReadonlySet<string> = new Set(['sort', 'fields', 'include', 'by', 'sum', 'avg', 'min', 'max'])

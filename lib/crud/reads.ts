@@ -1,8 +1,8 @@
 /**
- * The operations of a `CrudHandler` that read, without overrides, and what all operations need: they call the model within
- * the scope, and translate its errors to `RestError`s. `changes.ts` has the others. `…Record` functions are for the
- * handler's methods, and check values that programs pass; `…Within` functions are for `operations.ts`, which has already
- * read the scope and checked the values.
+ * The operations of a `CrudHandler` that read, without calling overrides, and what all operations share: they call the model
+ * within the scope, and translate its errors to `RestError`s. `changes.ts` has the operations that write. `…Record` functions
+ * are for the handler's methods, and check values that programs pass; `…Within` functions are for `operations.ts`, which has
+ * already resolved the scope and checked the values.
  */
 import { NOT_FOUND } from '../base/error.ts'
 import { exchangeOf } from '../handler/view.ts'
@@ -32,7 +32,7 @@ export type GivenValues = Readonly<Record<string, unknown>>
  * The scope of an operation. Not cached: each operation has its own, even within one request, such as when an
  * overridden `update()` reads first.
  *
- * @param isDeleted whether it is of the deleted records
+ * @param isDeleted whether the operation is on deleted records
  */
 export function resolveScope(
 	view: CrudView,
@@ -49,18 +49,18 @@ export function resolveScope(
 /** Only what `scope()` returns. */
 export async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
 	const own = readScope(view[FACTS].plan, await view.scope(operation))
-	// A record that was public must not stay so: once it is deleted, it is read by those who may restore it.
+	// Once deleted, a record must not stay public: only callers who may restore it can read it.
 	return isDeleted && operation !== 'restore' ? both(own, await ownScope(view, 'restore')) : own
 }
 
-/** The model that an operation uses: that of the handler, or within its session. */
+/** The model that an operation uses: the handler's, in its session if it has one. */
 export function modelOf(view: CrudView): Model | Promise<Model> {
 	const { plan, transaction } = view[FACTS]
 	const isSet = plan.sessionBy === undefined || transaction !== undefined
 	return isSet ? plan.model : sessionOf(view).then(({ model }) => model)
 }
 
-/** The model that an operation uses which only reads: perhaps by a replica. */
+/** The model of an operation that only reads: it may read from a replica. */
 export function modelToRead(view: CrudView): Model | Promise<Model> {
 	const own = modelOf(view)
 	if (!view[FACTS].plan.hasReplicas) return own
@@ -82,17 +82,17 @@ export function checkedId(view: CrudView, id: unknown): string {
 	throw NOT_FOUND
 }
 
-/** The model's id for one of a URL, which may lack what the scope fixes of a key of several fields. */
+/** The model's id for one from a URL, where a composite key may lack the fields that the scope fixes. */
 export function modelId(view: CrudView, id: string, scope: Scope): string {
 	const { plan } = view[FACTS]
 	return plan.keys.length === 1 ? id : wholeId(plan, id, scope)
 }
 
-/** Where a new record is read: without what its scope, and that of `read`, fix of a key of several fields. */
+/** The id in a new record's URL: a composite key without the fields that both its scope and that of `read` fix. */
 export async function segmentOf(view: CrudView, id: string, scope: Scope): Promise<string> {
 	const { plan, isScoped } = view[FACTS]
 	if (!isScoped) return id
-	// Who may create may not be allowed to read; the record is created all the same.
+	// A caller who may create may not be allowed to read: that must not fail the request, as the record is stored already.
 	const readScope = await ownScope(view, 'read').catch(() => EVERYTHING)
 	return idSegment(plan, id, [scope, readScope])
 }
@@ -135,9 +135,9 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
 	const read = () => readPage(plan, model, scoped, more)
-	// The position of an export is the database's own.
-	const compared = view[STATE].ends === undefined ? query : { ...query, after: undefined }
-	const page = await translateModelErrors(view, 'list', read, scope, {}, compared)
+	// The position of an export comes from the database, not from the client.
+	const sent = view[STATE].ends === undefined ? query : { ...query, after: undefined }
+	const page = await translateModelErrors(view, 'list', read, scope, {}, sent)
 	const { json, next, total } = page
 	const { limit, offset, stamp, maxTotal } = query
 	const cursor =
@@ -146,7 +146,8 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 			: plan.isKeyVisible
 				? keysetCursor(stamp, next)
 				: offsetCursor(stamp, offset + limit)
-	const meta = { limit, offset, next: cursor, ...totalOf(total, maxTotal) }
+	const position = { limit, offset, next: cursor }
+	const meta: PageMeta = total === undefined ? position : { ...position, ...totalOf(total, maxTotal) }
 	const state = view[STATE]
 	if (!Object.isFrozen(state)) {
 		state.page = meta
@@ -160,11 +161,7 @@ function namesWith({ names }: Selection, include: readonly Include[] = []): read
 	return include.length === 0 ? names : [...names, ...include.map(({ relation }) => relation.name)]
 }
 
-function totalOf(
-	total: number | undefined,
-	max = Number.POSITIVE_INFINITY,
-): Pick<PageMeta, 'total' | 'more'> {
-	if (total === undefined) return {}
+function totalOf(total: number, max = Number.POSITIVE_INFINITY): Pick<PageMeta, 'total' | 'more'> {
 	return total > max ? { total: max, more: true } : { total }
 }
 
@@ -191,7 +188,7 @@ export async function readRecord(view: CrudView, id: unknown): Promise<CrudRecor
 	return readWithin(view, key, scope instanceof Promise ? await scope : scope)
 }
 
-/** Deleted records are read by those who may restore them. @throws RestError `unauthorized` or `forbidden` */
+/** Only callers who may restore records can read deleted ones. @throws RestError `unauthorized` or `forbidden` */
 async function checkRestore(view: CrudView): Promise<void> {
 	const { handler, plan } = view[FACTS]
 	await relatedAccess(exchangeOf(view, 'restore')).check({ handler, to: plan, operation: 'restore' })
@@ -205,7 +202,7 @@ export function mayRestore(view: CrudView): Promise<boolean> {
 	)
 }
 
-/** Reads a record for another operation, within the scope of that operation. */
+/** Reads a record within the scope of an operation. */
 export async function readWithin(view: CrudView, id: string, scope: Scope): Promise<CrudRecord> {
 	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
@@ -238,7 +235,7 @@ export function recordRelated(view: CrudView, embeds: boolean): Promise<Related>
 	return related(view, { where: undefined, order: [], include }, withNeeded(view), embeds)
 }
 
-/** The client's selection, and the fields that a subclass needs. */
+/** The client's selection, with the fields that `needs()` has named. */
 export function withNeeded(view: CrudView, selection = view[STATE].selection): Selection {
 	const { needed } = view[STATE]
 	return needed.length === 0 ? selection : view[FACTS].plan.selections.extended(selection, needed)

@@ -1,5 +1,5 @@
 /**
- * `fields()`: for a request that a field is hidden from, every answer is that of a handler which doesn't have the field.
+ * `fields()`: if a field is hidden from a request, the response is that of a handler without this field.
  */
 import * as assert from 'uvu/assert'
 import {
@@ -220,19 +220,19 @@ describe('crud/fields', (test) => {
 	test('staff has all fields, on the same handlers at the same time', async () => {
 		const one = limited()
 		const urls = [
-			'/person?sort=salary&fields=name,salary',
-			'/team?include=people',
-			'/person/1?fields=team.budget',
+			...['/person?sort=salary', '/team?include=people', '/person/1?fields=team.budget'],
+			'/person?fields=name,salary',
 		]
-		const both = await Promise.all(
-			['staff', 'bob', 'staff', 'bob'].flatMap((user) =>
-				urls.map((url) => one.said(url, { headers: { user } })),
-			),
-		)
+		const both: string[] = []
+		// Several times: what is sent repeatedly is cached.
+		for (let round = 0; round < 3; round++) {
+			const said = ['staff', 'bob'].flatMap((user) => urls.map((url) => one.said(url, { headers: { user } })))
+			both.push(...(await Promise.all(said)))
+		}
 		for (const [at, said] of both.entries()) {
-			const isStaff = at % 6 < 3
+			const isStaff = at % 8 < 4
 			assert.is(said.includes(MARKER), isStaff, said)
-			assert.is(said.startsWith('200'), isStaff || at % 3 === 1, said)
+			assert.is(said.startsWith('200'), isStaff || at % 4 === 1, said)
 		}
 	})
 
@@ -292,7 +292,7 @@ describe('crud/fields', (test) => {
 		assert.is((await one.ask('/person/1', { headers: { user: 'bob', 'if-match': '"0"' } })).status, 412)
 	})
 
-	test('is not asked of a handler that the client may not use', async () => {
+	test('is not called for a handler that the client may not use', async () => {
 		const { team, person } = models()
 		class Guarded extends CrudHandler {
 			override access = { create: 'anyone', '*': 'user' } as const

@@ -248,6 +248,19 @@ describe('crud/list-query: order and fields', (test) => {
 		assert.ok(reply.text().length < 1_000)
 	})
 
+	test('an override that changes the order of its query fails, because other requests share it', async () => {
+		class Pinned extends CrudHandler {
+			override list(query = this.listQuery()) {
+				Object.assign(query.order[0] ?? {}, { descending: true })
+				return super.list(query)
+			}
+		}
+		const one = asking({ article: new Pinned(articleModel(), OPTIONS) })
+		for (const url of ['/article', '/article?sort=title', '/article?sort=title'])
+			assert.is((await one.ask(url)).status, 500)
+		assert.match(one.logged(), /read only property/)
+	})
+
 	test('a column with the name of a parameter is compared by operator syntax', async () => {
 		const fields = { id: 'integer', limit: 'integer' } as const
 		const model = new MemoryModel('t', { key: 'id', fields, rows: [{ limit: 7 }, { limit: 8 }] })
