@@ -1,8 +1,8 @@
 /**
  * `UnlistedMount`: a handler for operators, apart from the server's mounts, such as the probes of `health/` and the page of
  * `metrics/`. `transport/serving.ts` passes each request to it before any other step; it answers those to its own paths by
- * running the pipeline with a mount tree of its own. So they need no known host, have no hooks, aren't counted, logged,
- * compressed or shown as a page, and aren't in the OpenAPI description.
+ * running the pipeline with a mount tree of its own. So these requests are served under any host, without hooks, and are not
+ * counted, logged, compressed or shown as a page. The handler isn't in the OpenAPI description.
  */
 import { attempt } from '../base/attempt.ts'
 import { ROUTE_METHODS } from '../base/http.ts'
@@ -18,7 +18,7 @@ import { type Mount, MountTree, parsePath } from '../routing/routing.ts'
 import { Controller } from './controller.ts'
 import type { RestHandler } from './handler.ts'
 
-/** What and where an `UnlistedMount` is. */
+/** The handler of an `UnlistedMount`, and where it is mounted. */
 export interface Unlisted {
 	/** The server's option, for messages: `health`. */
 	readonly option: string
@@ -44,7 +44,7 @@ export function pagePath(example: string): Reader<string> {
 	}
 }
 
-type Asked = Pick<Incoming, 'url' | 'headers'>
+type RequestHead = Pick<Incoming, 'url' | 'headers'>
 
 export class UnlistedMount {
 	readonly #unlisted: Unlisted
@@ -71,15 +71,17 @@ export class UnlistedMount {
 		if (exchange.incoming.method === 'OPTIONS' && isPreflight(exchange))
 			return answerPreflight(exchange, undefined, [])
 		const reply = answer(exchange, this.#own)
-		// What it waits for has its own timeout, not `handlerTimeoutSeconds`.
+		// `handlerTimeoutSeconds` doesn't apply: what the handler waits for has a timeout of its own.
 		exchange.due = Number.POSITIVE_INFINITY
 		return reply
 	}
 
-	takes(incoming: Asked): boolean {
+	takes(incoming: RequestHead): boolean {
 		const { url = '' } = incoming
-		if (!this.#names.some((name) => url.includes(name)) || !this.#isOwn(url)) return false
-		return this.#unlisted.ignores?.(incoming) !== true
+		// Called for each request.
+		for (const name of this.#names)
+			if (url.includes(name)) return this.#isOwn(url) && this.#unlisted.ignores?.(incoming) !== true
+		return false
 	}
 
 	#isOwn(url: string): boolean {
@@ -88,7 +90,7 @@ export class UnlistedMount {
 		return segments !== undefined && this.#paths.some((path) => isSame(path, segments))
 	}
 
-	/** @throws TypeError if a handler that is mounted would get its requests, or it the handler's */
+	/** @throws TypeError if a handler is mounted at or below its path, or has an action for one of its paths */
 	check(typed: string, mount: Mount): void {
 		const own = this.#segments
 		const { path } = mount

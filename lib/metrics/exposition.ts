@@ -15,7 +15,7 @@ export type Sample = readonly [labels: Labels, value: number]
 
 export interface HistogramSample {
 	readonly labels: Labels
-	/** How many values there are up to each bound, and not up to the one before; last, those above all bounds. */
+	/** How many values are at most each bound, but above the one before; at the end, how many are above all. */
 	readonly buckets: readonly number[]
 	readonly sum: number
 }
@@ -28,7 +28,7 @@ export class Exposition {
 		this.#isOpenMetrics = isOpenMetrics
 	}
 
-	/** @param samples a number is the only sample, without labels; nothing is written without samples */
+	/** @param samples a number for a single sample without labels; nothing is written for an empty list */
 	gauge(name: string, help: string, samples: number | readonly Sample[]): void {
 		this.#family(name, 'gauge', help, name, samples)
 	}

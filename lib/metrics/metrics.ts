@@ -45,7 +45,7 @@ export class Metrics implements MountObserver {
 	readonly page: UnlistedMount
 	readonly counts = new RequestCounts()
 	readonly #loopDelay = new LoopDelay()
-	/** Those of the mounted handlers' models: tables of one database have the same. */
+	/** The sources of the mounted handlers' models; tables of one database share one. */
 	readonly #sources = new Set<object>()
 
 	/** @param base the server's option `base` */
@@ -78,8 +78,8 @@ export class Metrics implements MountObserver {
 }
 
 /**
- * Whether a proxy has passed a request on. Otherwise a proxy in front of all paths would publish the page; scrapers connect to the
- * process itself.
+ * Whether a proxy has forwarded the request. The page ignores these: otherwise a proxy that forwards all paths would publish
+ * it. Scrapers connect to the process directly.
  */
 function isForwarded({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): boolean {
 	return FORWARDED.some((name) => headers[name] !== undefined)
@@ -136,7 +136,7 @@ function scraperToken(expected: string): Authenticator {
 	}
 }
 
-/** Digests have one length, as a comparison in constant time needs. */
+/** A digest, because `timingSafeEqual` needs inputs of the same length. */
 function digestOf(token: string): Uint8Array {
 	return process.getBuiltinModule('node:crypto').createHash('sha256').update(token).digest()
 }

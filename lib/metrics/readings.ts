@@ -16,11 +16,11 @@ export function writeRequests(page: Exposition, counts: RequestCounts): void {
 }
 
 function* histogramsOf(counts: RequestCounts): Iterable<HistogramSample> {
-	for (const { method, route, status, buckets, sum } of counts.series())
-		yield { labels: { method, route, status }, buckets, sum }
+	for (const { method, route, status = 'aborted', buckets, sum } of counts.series())
+		yield { labels: { method, route, status: String(status) }, buckets, sum }
 }
 
-/** Pools and gathered reads. @param sources those of the models, each once */
+/** Pools and gathered reads. @param sources the sources of the models, each once */
 export function writeStores(page: Exposition, sources: ReadonlySet<object>): void {
 	if (sources.size === 0) return
 	const all = [...sources].flatMap((source) => [source, ...usageOf(source).replicas])
@@ -39,7 +39,7 @@ export function writeStores(page: Exposition, sources: ReadonlySet<object>): voi
 	page.counter('verbena_record_read_statements_total', statements, sum('readStatements'))
 }
 
-/** Pools by name. Models that were opened one by one have a driver each, which may share a pool. */
+/** Pools by name. Models that were opened one by one have a driver each; several drivers may share a pool. */
 function poolsOf(usages: readonly StoreUsage[]): ReadonlyMap<string, PoolUsage> {
 	const byPool = new Map<object, PoolUsage>()
 	for (const usage of usages) {
@@ -99,7 +99,7 @@ export class LoopDelay {
 	write(page: Exposition): void {
 		const all = this.#histogram
 		const gauge = (name: string, what: string, nanoseconds: number) => {
-			// node counts the time between two calls of its timer; NaN without any.
+			// node's value includes the timer's interval, and is NaN before the first call.
 			const delay = Math.max(nanoseconds / 1e9 - RESOLUTION / 1_000, 0)
 			page.gauge(name, `${what} delay of the event loop since the last scrape.`, delay || 0)
 		}

@@ -12,8 +12,8 @@ export interface RequestFacts {
 	/** The path as sent, without the query, which may contain secrets. */
 	readonly url: string
 	/**
-	 * The handler's class, or its path if it has none of its own, as `new CrudHandler(…)`: `shop/article`; `undefined` if no
-	 * handler has the path.
+	 * The handler's class, or the handler's path if it is a `new CrudHandler(…)` without a class of its own: `shop/article`.
+	 * `undefined` if no handler has the request's path.
 	 */
 	readonly handler?: string | undefined
 	/** The method's name: `get_article`. */

@@ -1,10 +1,10 @@
 /**
  * `RequestCounts`: how many requests a server has answered, by route, method and status, and how long they took; for the
- * page of `metrics/`. `Count` follows one request, if nothing but its count is needed: see `watch.ts`. There are only as many
- * series as routes × methods × statuses, and all of these are the server's: what clients send makes none.
+ * page of `metrics/`. `Count` follows one request, if nothing but its count is needed: see `watch.ts`. There is at most one
+ * series for each route, method and status of the server, whatever clients send.
  */
 import { isMethod } from '../base/http.ts'
-import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
+import { type Milliseconds, type Seconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Outcome, Watched } from '../exchange/watched.ts'
 
@@ -17,18 +17,18 @@ export const BOUNDS: readonly Seconds[] = [
 export class RequestSeries {
 	/** `/article/{id}`; empty if no action was found. */
 	readonly route: string
-	/** `_OTHER`, as OpenTelemetry has it, for all that aren't served. */
+	/** `_OTHER`, OpenTelemetry's name, for all methods that aren't served. */
 	readonly method: string
-	/** `200`; `aborted` if the reply was not sent completely. */
-	readonly status: string
-	/** How many there are up to each bound, and not up to the one before; last, those above all bounds. */
+	/** `undefined` if the reply was not sent completely. */
+	readonly status: number | undefined
+	/** How many took at most each bound, but longer than the one before; at the end, how many took longer than all. */
 	readonly buckets: number[] = Array.from({ length: BOUNDS.length + 1 }, () => 0)
 	sum: Seconds = 0
 
-	constructor(route: string, method: string, status: number) {
+	constructor(route: string, method: string, status: number | undefined) {
 		this.route = route
 		this.method = method
-		this.status = status === ABORTED ? 'aborted' : String(status)
+		this.status = status
 	}
 
 	add(duration: Milliseconds): void {
@@ -40,16 +40,11 @@ export class RequestSeries {
 	}
 }
 
-/** In place of a status. */
-const ABORTED = 0
-
-/** Series by status, by method, by route. */
-type Routes = Map<string, Map<string, Map<number, RequestSeries>>>
-
 export class RequestCounts {
 	/** Requests that were begun and not ended. */
 	active = 0
-	readonly #routes: Routes = new Map()
+	/** Series by their route: a few each, one for each method and status. */
+	readonly #byRoute = new Map<string, RequestSeries[]>()
 
 	/** Called for a request when its watch begins. */
 	begin(): void {
@@ -59,23 +54,18 @@ export class RequestCounts {
 	/** Called once for each request that was begun. @param status of the reply; `undefined` if it wasn't sent completely */
 	end(exchange: Exchange, status: number | undefined, duration: Milliseconds): void {
 		this.active--
-		const route = exchange.route ?? ''
-		const method = methodOf(exchange)
-		const code = status ?? ABORTED
-		const series = this.#routes.get(route)?.get(method)?.get(code) ?? this.#add(route, method, code)
-		series.add(duration)
+		this.#seriesOf(exchange.route ?? '', methodOf(exchange), status).add(duration)
 	}
 
 	*series(): Iterable<RequestSeries> {
-		for (const methods of this.#routes.values())
-			for (const statuses of methods.values()) yield* statuses.values()
+		for (const all of this.#byRoute.values()) yield* all
 	}
 
-	#add(route: string, method: string, status: number): RequestSeries {
-		const methods = this.#routes.get(route) ?? new Map()
-		const statuses = methods.get(method) ?? new Map()
+	#seriesOf(route: string, method: string, status: number | undefined): RequestSeries {
+		const known = this.#byRoute.get(route) ?? []
+		for (const series of known) if (series.status === status && series.method === method) return series
 		const series = new RequestSeries(route, method, status)
-		this.#routes.set(route, methods.set(method, statuses.set(status, series)))
+		this.#byRoute.set(route, [...known, series])
 		return series
 	}
 }
@@ -87,22 +77,21 @@ function methodOf(exchange: Exchange): string {
 	return isMethod(sent) ? sent : '_OTHER'
 }
 
-/** Counts one request, without listening for the end of its connection, which costs more than all else of a `Watch`. */
+/** Counts one request. Doesn't listen for the end of its connection, which costs more than the rest of a `Watch`. */
 export class Count implements Watched {
 	readonly isTraced = false
 	readonly isLazy = true
+	readonly #startedAt: Milliseconds
 	readonly #exchange: Exchange
 	readonly #counts: RequestCounts
-	readonly #clock: Clock
-	readonly #startedAt: Milliseconds
 	#status: number | undefined = undefined
 	#hasEnded = false
 
-	constructor(exchange: Exchange, counts: RequestCounts, clock: Clock = steadyClock) {
+	/** @param earlier the watch of a request of the same tick, whose start is reused: the clock is half of the cost */
+	constructor(exchange: Exchange, counts: RequestCounts, earlier: Watched | undefined) {
 		this.#exchange = exchange
 		this.#counts = counts
-		this.#clock = clock
-		this.#startedAt = clock()
+		this.#startedAt = earlier instanceof Count ? earlier.#startedAt : steadyClock()
 		counts.begin()
 	}
 
@@ -121,6 +110,6 @@ export class Count implements Watched {
 	end(isWhole: boolean): void {
 		if (this.#hasEnded) return
 		this.#hasEnded = true
-		this.#counts.end(this.#exchange, isWhole ? this.#status : undefined, this.#clock() - this.#startedAt)
+		this.#counts.end(this.#exchange, isWhole ? this.#status : undefined, steadyClock() - this.#startedAt)
 	}
 }

@@ -1,7 +1,7 @@
 /**
  * Observes requests for the log, listeners, tracers, `Server-Timing` and metrics: a `Watch` follows one request from its head
- * to the last byte of its reply, and is created only if one of these needs it; for metrics alone, it is a `Count`. `transport/` creates and ends it, the pipeline
- * reports its steps; it calls the logger, `events.ts` and `trace.ts`.
+ * to the last byte of its reply, and is created only if one of these needs it. If only metrics do, a `Count` is created
+ * instead. `transport/` creates and ends it, the pipeline reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
 import { type Logger, logSafely } from '../base/logger.ts'
 import { type Clock, type Milliseconds, steadyClock } from '../base/time.ts'
@@ -46,11 +46,11 @@ export class Observers {
 		return this.logRequests || this.serverTiming || this.events.entries.length > 0 || REQUESTS.hasSubscribers
 	}
 
-	/** Begins to watch a request, if it `isActive`. */
-	watch(exchange: Exchange): Watched {
+	/** Begins to watch a request. Called only while `isActive`. @param earlier the watch of a request of the same tick */
+	watch(exchange: Exchange, earlier: Watched | undefined): Watched {
 		return this.counts === undefined || this.#isWatching
 			? new Watch(exchange, this)
-			: new Count(exchange, this.counts)
+			: new Count(exchange, this.counts, earlier)
 	}
 }
 

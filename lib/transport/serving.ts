@@ -1,8 +1,8 @@
 /**
  * `transport/` reads requests and sends replies: over node:http (`node-http.ts`, `send.ts`), `server.fetch()`
  * (`fetch.ts`) and `server.inject()` (`inject.ts`). All three vet the request (`admission.ts`), then call `serve`, or
- * `refuse`. A request passes two lists of steps: `replyTo` below, whose last step is the other, `pipeline/answer.ts`.
- * `server/` makes the `Service` and the listeners.
+ * `refuse`. A request passes two lists of steps: `replyTo` below, and `pipeline/answer.ts`, which is the last step of
+ * `replyTo`. `server/` makes the `Service` and the listeners.
  */
 import { RestError } from '../base/error.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -90,9 +90,10 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 }
 
 /** Begins to watch a request if requests are logged, traced, timed or counted; those to unlisted handlers never are. */
-export function startWatch({ observers, unlisted }: Service, exchange: Exchange): Watched | undefined {
+export function startWatch(service: Service, exchange: Exchange): Watched | undefined {
+	const { observers, unlisted, batcher } = service
 	if (!observers.isActive || isUnlisted(unlisted, exchange.incoming)) return undefined
-	const watch = observers.watch(exchange)
+	const watch = observers.watch(exchange, batcher.deferred[0]?.watch)
 	exchange.watch = watch
 	return watch
 }

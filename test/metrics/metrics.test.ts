@@ -1,4 +1,4 @@
-/** The option `metrics`: what the page says, and to whom. */
+/** The option `metrics`: what the page contains, and who may read it. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
@@ -238,7 +238,7 @@ describe('the page of metrics', (test) => {
 		assert.equal([of('verbena_cache_entries'), of('verbena_cache_bytes')], [1, 2 * (3 + 7)])
 	})
 
-	test('is not counted, logged or told of, and needs no credentials', async () => {
+	test('is not counted, logged or observed, and needs no credentials', async () => {
 		const lines: object[] = []
 		const logger = { info: (line: object) => void lines.push(line), warn() {}, error() {} }
 		const authenticator = {

@@ -1,4 +1,4 @@
-/** The page of metrics, of a server with real stores, as a real Prometheus sees it; and what the example's dashboard asks. */
+/** The metrics page of a server with real stores, scraped by a real Prometheus; and the queries of the example's dashboard. */
 import { execFile, execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
