@@ -1,4 +1,4 @@
-/** What to do about the errors of databases and sockets, in words. */
+/** Messages for errors of databases and sockets, which tell the user what to do. */
 import { ModelError } from '../models/model-error.ts'
 import { NoAnswer, NoConnection } from '../models/sql/pool.ts'
 import { type Command, UsageError } from './arguments.ts'
@@ -26,13 +26,11 @@ const PROBLEMS: Readonly<Record<string, (place: string, reason: string) => strin
 	SQLITE_NOTADB: (place) => `${place} is not an SQLite database`,
 }
 
-/** An error while a database was opened. */
+/** The message for an error when opening a database. */
 export function problemOf(error: unknown, place: string): UsageError {
 	if (error instanceof UsageError) return error
 	const reason = reasonOf(error)
-	const known = codesOf(error)
-		.map((code) => PROBLEMS[code])
-		.find((one) => one !== undefined)
+	const known = PROBLEMS[codesOf(error).find((code) => Object.hasOwn(PROBLEMS, code)) ?? '']
 	if (known !== undefined) return new UsageError(known(place, reason))
 	// node:sqlite gives every error one code.
 	if (/not a database/.test(reason)) return new UsageError(`${place} is not an SQLite database`)
@@ -44,13 +42,13 @@ function silent(place: string): string {
 	return `${place} does not answer: is the server running, and is this its port?`
 }
 
-/** Whether the database failed for the moment, which says nothing about a table. */
+/** Whether the failure is temporary, so that it says nothing about a table. */
 export function isPassing(error: unknown): boolean {
 	if (error instanceof NoConnection || error instanceof NoAnswer) return true
 	return error instanceof ModelError && (error.kind === 'unavailable' || error.kind === 'busy')
 }
 
-/** Whether the server can't be reached or refuses the user: asking it for less won't help. */
+/** Whether the server can't be reached or refuses the user, so that leaving out a table won't help. */
 export function isConnectionProblem(error: unknown): boolean {
 	return isPassing(error) || codesOf(error).some((code) => Object.hasOwn(PROBLEMS, code))
 }
@@ -67,7 +65,7 @@ export function reasonOf(error: unknown): string {
 	return cause instanceof Error && cause.message !== '' ? cause.message : String(cause)
 }
 
-/** An error while the server was to listen. */
+/** The message for an error when the server starts to listen. */
 export function listenProblem(error: unknown, { port, host }: Command): UsageError {
 	const [code] = codesOf(error)
 	if (code === 'EADDRINUSE')
@@ -81,7 +79,7 @@ export function listenProblem(error: unknown, { port, host }: Command): UsageErr
 	return new UsageError(reasonOf(error))
 }
 
-/** The codes of an error and of those that have caused it, among them all attempts at several addresses. */
+/** The codes of an error and its causes; of an AggregateError, one for each address that was tried. */
 function codesOf(error: unknown): string[] {
 	if (!(error instanceof Error)) return []
 	const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []

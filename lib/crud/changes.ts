@@ -1,6 +1,4 @@
-/**
- * The operations of a `CrudHandler` that change records, without overrides: see `reads.ts`, which has those that read.
- */
+/** The operations of a `CrudHandler` that change records, without calling overrides. `reads.ts` has those that read. */
 import { attach, attachment } from '../base/attached.ts'
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
@@ -65,7 +63,7 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
 }
 
-/** The values of a new record, with those of its scope, its version, and the time. @throws RestError `forbidden` */
+/** Adds to the values of a new record those of its scope, its version, and the time. @throws RestError `forbidden` */
 export function newRecord(plan: CrudPlan, scope: Scope, given: Changes): Values {
 	const { version } = plan
 	const values = withoutDefaults(given)
@@ -75,7 +73,7 @@ export function newRecord(plan: CrudPlan, scope: Scope, given: Changes): Values 
 	return plan.touch === undefined ? versioned : touched(plan, versioned)
 }
 
-/** The JSON of a change with its related records. @throws RestError `outcome_unknown`: the change is made already */
+/** Adds related records to a changed record's JSON. @throws RestError `outcome_unknown` if that fails after the change */
 async function completed(view: CrudView, json: string, more: Related | undefined): Promise<string> {
 	if (more === undefined) return json
 	try {
@@ -142,10 +140,10 @@ export async function changeWithin(
 	const selection = more?.selection ?? withNeeded(view)
 	if (Object.keys(changes).length > 0) {
 		const all = plan.touch === undefined ? changes : touched(plan, changes)
-		const ids = { before: key, after: idAfter(plan, key, changes) }
+		const after = idAfter(plan, key, changes)
+		const change = { operation, scope, before: key, after, mayMove: mayMove(plan, scope, changes) }
 		const update = (into: Model) => into.update(key, all, selection, { where, version })
-		const move = { ...ids, mayMove: mayMove(plan, scope, changes) }
-		const run = () => changed(view, { operation, scope, ...move }, update)
+		const run = () => changed(view, change, update)
 		const done = await translateWriteErrors(view, operation, run, scope, changes)
 		return presentRecord(view, key, done, more)
 	}
@@ -164,11 +162,11 @@ interface Change {
 	readonly after?: string
 	/** Whether the change may move the record out of the scope. */
 	readonly mayMove?: boolean
-	/** Whether an existing record keeps all of its values. */
+	/** Whether an upsert leaves an existing record as it is. */
 	readonly isEmpty?: boolean
 }
 
-/** Makes a change, in a transaction with its audit and with the check that needs it, if there are any. */
+/** Makes a change; in a transaction, if it must be audited, or the record checked to be still within the scope. */
 export async function changed<T extends Found | Absent>(
 	view: CrudView,
 	{ operation, scope, before, after, mayMove = false, isEmpty = false }: Change,
@@ -270,9 +268,9 @@ async function changeGuarded(
 }
 
 /**
- * As `translateModelErrors`; a conflict with a deleted record that the client could restore says so.
+ * Like `translateModelErrors`; the message of a conflict also says if it is with a deleted record that the client could restore.
  *
- * @param written what was to be stored
+ * @param written the values that were to be stored
  */
 export function translateWriteErrors<T>(
 	view: CrudView,
@@ -300,7 +298,7 @@ interface Conflict {
 
 const CONFLICT: unique symbol = Symbol('verbena.conflict')
 
-/** The error of a transaction, after its rollback: only then it can be looked up what was in the way. */
+/** The error to send after a rollback: only then can the record that caused a conflict be looked up. */
 export async function afterRollback(error: RestError): Promise<RestError> {
 	const { cause, code, status, message, headers, details = [] } = error
 	const conflict =
@@ -318,15 +316,15 @@ export async function afterRollback(error: RestError): Promise<RestError> {
 async function isOnlyDeleted(view: CrudView, conflict: ModelError, written: Changes): Promise<boolean> {
 	const { plan, transaction } = view[FACTS]
 	const { living } = plan
-	// In a transaction, PostgreSQL answers nothing more after the conflict.
+	// In a transaction, PostgreSQL refuses all statements after the conflict.
 	const same = transaction === undefined ? living && inTheWay(conflict, written) : undefined
 	if (same === undefined || !(await mayRestore(view))) return false
 	const model = await modelOf(view)
-	// It may be below another record than new ones are.
+	// The deleted record may belong to another parent record.
 	const anywhere: CrudView = Object.create(view, { [WITHIN]: { value: undefined } })
 	const { where } = await resolveScope(anywhere, 'restore', true)
 	if ((await model.count(allOf(same, where))) === 0) return false
-	// A unique index of the records that aren't deleted doesn't have the deleted ones.
+	// A partial unique index may ignore deleted records: then the conflict is with one that isn't deleted.
 	return (await model.count(allOf(same, living))) === 0
 }
 

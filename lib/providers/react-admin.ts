@@ -1,7 +1,7 @@
 /**
- * `verbena/react-admin`: a data provider of react-admin 5 for the records of `CrudHandler`s. Nothing is imported from
- * react-admin; `DataProvider` describes what it passes and expects, and can be assigned to the type of that name there.
- * Called by react-admin's hooks; calls `resources.ts`.
+ * `verbena/react-admin`: a data provider of react-admin 5 for the records of `CrudHandler`s. Imports nothing
+ * from react-admin: `DataProvider` describes what react-admin passes and expects, and is assignable to its type of that
+ * name. Called by react-admin's hooks; calls `resources.ts`.
  *
  *     <Admin dataProvider={dataProvider('/api')}>
  *       <Resource name="articles" … />       // the handler that is mounted at 'api/articles'
@@ -57,8 +57,8 @@ export type { AnyRecord, ProviderOptions } from './resources.ts'
 /** Options of {@link dataProvider}. */
 export interface Options extends ProviderOptions {
 	/**
-	 * The class of errors, if the program compares them with `instanceof`: react-admin's own.
-	 * @default {@link HttpError}, which is alike
+	 * The class of errors: react-admin's own, if the program checks for it with `instanceof`.
+	 * @default {@link HttpError}, which has the same properties
 	 */
 	readonly HttpError?: new (
 		message: string,
@@ -67,7 +67,7 @@ export interface Options extends ProviderOptions {
 	) => Error
 }
 
-/** What an error says besides its message. */
+/** The details of an error, besides its message. */
 export interface ErrorBody {
 	/** The server's code, such as `not_found`, or one of the client's own: see `ApiError`. */
 	readonly code: string
@@ -102,21 +102,21 @@ const OWN: Readonly<Record<string, Check>> = {
 }
 
 /**
- * The data provider for an API's handlers: the resource `articles` is what stands at `<endpoint>/articles`.
+ * The data provider for an API's handlers: the resource `articles` is the handler at `<endpoint>/articles`.
  *
  * @param endpoint `/api`, or `https://example.org/api`
- * @throws TypeError for an endpoint that isn't a URL or a path, for an unknown option, and for a wrong value; in a call, also for
- *   a name of a resource that makes no URL
+ * @throws TypeError for an endpoint that isn't a URL or a path, for an unknown option, and for a wrong value; a call rejects
+ *   with one for a resource name that can't be part of a URL
  */
 export function dataProvider(endpoint: string, options: Options = {}): DataProvider {
 	const { HttpError: Thrown = HttpError, version } = options
 	const toError = (error: ApiError) => new Thrown(messageOf(error), error.status, bodyOf(error))
 	const resources = new Resources(endpoint, options, toError, OWN)
 
-	/** Of a change: with `If-Match`, where the version that was read is known. */
+	/** Options of a change, with `If-Match` if the version that was read is known. */
 	const changing = (params: CallParams, previous: object | undefined) => ({
 		...selecting(callOf(params)),
-		ifMatch: ifMatchOf(version && previous === undefined ? undefined : fieldOf(previous, version)),
+		ifMatch: ifMatchOf(fieldOf(previous, version)),
 	})
 	const tying = (method: 'tie' | 'untie', target: string, { id, ids, ...params }: TieParams) => {
 		const [name, relation] = splitTarget(target)
@@ -178,7 +178,7 @@ export function dataProvider(endpoint: string, options: Options = {}): DataProvi
 				return { data: [...ids] }
 			}),
 		getTotals: (name, { filter = {}, meta, signal, ...query }) =>
-			// A group has no id.
+			// Not `ask`, which returns records: a group has no id.
 			resources.translated(async () => {
 				const { client } = resources.of(name)
 				const groups = await client.totals({ ...query, ...conditionsOf(filter) }, optionsOf({ meta, signal }))
@@ -189,7 +189,7 @@ export function dataProvider(endpoint: string, options: Options = {}): DataProvi
 	}
 }
 
-/** A page by its number, as react-admin reads it. */
+/** A page by its number, in react-admin's form. */
 async function list(
 	of: { readonly pages: Pages; readonly key: Key },
 	{ pagination = FIRST_PAGE, sort, filter = {}, ...params }: ListParams,
@@ -205,7 +205,7 @@ async function list(
 	}
 }
 
-/** The list of the records that belong to one, by what `target` names. */
+/** The list, and its parameters, of the records that belong to one: see `ReferenceParams.target`. */
 function belonging(
 	resources: Resources,
 	name: string,
@@ -229,13 +229,13 @@ function belonging(
 	]
 }
 
-/** `articles/tags`, as `tags` of `articles`. */
+/** `articles/tags` is the relation `tags` of `articles`. */
 function splitTarget(target: string): [name: string, relation: string] {
 	const slash = target.lastIndexOf('/')
 	return [target.slice(0, slash), target.slice(slash + 1)]
 }
 
-/** The fields that the form has changed, so that two people can change different ones. */
+/** Only the fields that the form has changed, so that two people can change different ones. */
 function changed(data: object, previous: object | undefined): Partial<AnyRecord> {
 	const differs = ([name, value]: [string, unknown]) =>
 		JSON.stringify(value) !== JSON.stringify(fieldOf(previous, name))
@@ -254,7 +254,7 @@ function optionsOf({ signal, meta }: CallParams) {
 	return { signal, headers: meta?.headers }
 }
 
-/** What is wrong with which field, as forms show it; without a field in it, the message is shown alone. */
+/** The details of an error. Without problems there are no `errors`, so that react-admin shows only the message. */
 function bodyOf(error: ApiError): ErrorBody {
 	const { code, message, requestId } = error
 	const problems = [...problemsOf(error)].map(([field, found]) => [field, found.join('; ')])

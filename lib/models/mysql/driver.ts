@@ -189,8 +189,8 @@ function digitsOf(insertId: number | string): string | undefined {
 }
 
 function optionsOf(sql: string, values?: readonly unknown[]): StatementOptions {
-	const forms = { rowsAsArray: true, nestTables: false, typeCast: true } as const
-	return values === undefined ? { sql, ...forms } : { sql, values, ...forms }
+	const options = { sql, rowsAsArray: true, nestTables: false, typeCast: true } as const
+	return values === undefined ? options : { ...options, values }
 }
 
 /** The texts that stay prepared on a connection; the first call checks the connection's flags. */

@@ -97,13 +97,15 @@ export function updateStatement(
 	if (!isCacheable || version === null) return writeUpdate(subject, id, assignments, plan, guard)
 	if (version !== undefined) cacheKey.push(VERSIONED)
 	const ofAll = ofAllUpdates(subject, id, assignments, plan, guard, cacheKey)
-	const joining = { writes: true, joins: subject.table.hasTriggers === false, locks: id, ofAll }
+	const joins = subject.table.hasTriggers === false
 	const known = plan.updates.get(cacheKey)
-	if (known !== undefined)
-		return { text: known, values: updateValues(subject, id, assignments, plan, version), ...joining }
+	if (known !== undefined) {
+		const values = updateValues(subject, id, assignments, plan, version)
+		return { text: known, values, writes: true, joins, locks: id, ofAll }
+	}
 	const { text, values } = writeUpdate(subject, id, assignments, plan, guard)
 	plan.updates.keep(cacheKey, text)
-	return { text, values, ...joining }
+	return { text, values, writes: true, joins, locks: id, ofAll }
 }
 
 /** A value for a column, or SQL for it. */

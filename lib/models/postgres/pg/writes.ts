@@ -96,7 +96,8 @@ export class PgWrites {
 		this.#connections.runBatch(lease, ofAll ?? text, arrays, (error, results) => {
 			if (LOCKED.has(codeOf(error))) this.#aloneUntil = steadyClock() + ALONE
 			release()
-			const each = ofAll === undefined || results === undefined ? results : apart(results[0], writes.length)
+			const each =
+				ofAll === undefined || results === undefined ? results : splitRows(results[0], writes.length)
 			for (const [at, write] of writes.entries()) {
 				const rows = each?.[at]
 				if (rows !== undefined) write.resolve(rows)
@@ -107,7 +108,7 @@ export class PgWrites {
 		})
 	}
 
-	/** Sends an write on its own, within the rest of its connect timeout. */
+	/** Sends a write on its own, within the rest of its connect timeout. */
 	#sendAlone(write: Write): void {
 		const { reject } = write
 		const timeLeft = write.due - this.#connections.deadlines.clock()
@@ -125,23 +126,23 @@ function areDistinct(writes: readonly Write[]): boolean {
 	return writes.every(({ input }, at) => at === 0 || input.locks !== writes[at - 1]?.input.locks)
 }
 
-/** An array of each value. */
+/** One array for each placeholder, with the values of all statements. */
 function arraysOf(lists: readonly (readonly unknown[])[]): readonly string[] {
 	const [first = []] = lists
 	return first.map((_, at) => arrayOfBound(lists.map((values) => values[at])))
 }
 
 /**
- * The rows of a statement for several writes, for each of these. `undefined` for one that has changed nothing: there is no such
- * record, or another of the writes has changed it by another spelling of its id.
+ * Splits the rows of a statement for several writes. `undefined` for a write that has changed nothing: there is no such record,
+ * or another of the writes has changed it by another spelling of its id.
  */
-function apart(all: Rows | undefined, length: number): readonly (Rows | undefined)[] {
+function splitRows(all: Rows | undefined, length: number): readonly (Rows | undefined)[] {
 	const each: (Rows | undefined)[] = Array.from({ length }, () => undefined)
 	for (const row of all?.rows ?? []) each[Number(row.at(-1)) - 1] = { rows: [row], affected: 1 }
 	return each
 }
 
-/** All batches lock records in the same order, so that no two of them wait for each other. Sorting keeps that of equal ones. */
+/** All batches lock records in the same order, so that they can't deadlock. The sort is stable. */
 function compare(a = '', b = ''): number {
 	return a < b ? -1 : a > b ? 1 : 0
 }
