@@ -8,13 +8,13 @@ import { type CallOptions, checkedKey, checkNames } from './settings.ts'
 /** The options of every call. */
 export const OPTIONS: readonly string[] = ['signal', 'headers'] satisfies (keyof CallOptions)[]
 
-/** Options of a call that a server with a stored key does only once, as in {@link CreateOptions}. */
+/** Options of a call that may have an idempotency key, as in {@link CreateOptions}. */
 export type KeyedOptions = CallOptions & Pick<CreateOptions<object>, 'idempotencyKey'>
 
-/** In place of a record, for a URL that has no id: that of a collection, or of the one related record. */
+/** Passed instead of a record if the URL has no id: a collection's, or that of a to-one relation. */
 export const NO_ID: unique symbol = Symbol('noId')
 
-interface Asked {
+interface RecordRequest {
 	readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 	/** The collection's. */
 	readonly url: string
@@ -25,12 +25,12 @@ interface Asked {
 		Pick<AnyQuery, 'fields' | 'include'> &
 		Pick<ChangeOptions<object>, 'ifMatch'> &
 		Pick<CreateOptions<object>, 'idempotencyKey'>
-	/** What follows the record's URL. */
+	/** Appended to the record's URL: `/restore`, `?on=slug`. */
 	readonly below: string
 }
 
-/** `url` is the record's, with what is selected of it. */
-export function recordCall({ method, url: collection, key, of, body, options, below }: Asked): {
+/** `url` is the record's, with `fields` and `include` but without `below`. */
+export function recordCall({ method, url: collection, key, of, body, options, below }: RecordRequest): {
 	readonly call: Call
 	readonly id: unknown
 	readonly url: string
@@ -51,7 +51,7 @@ export function recordCall({ method, url: collection, key, of, body, options, be
 	return { call, id, url }
 }
 
-/** As {@link callOf}, for a method that the server does only once with an `idempotencyKey`. */
+/** As {@link callOf}, with an idempotency key if there is one. */
 export function keyedCallOf({ idempotencyKey, ...options }: KeyedOptions = {}, encoded: Call): Call {
 	checkNames('a deletion', options, [...OPTIONS, 'idempotencyKey'])
 	return { ...options, ...encoded, takesKey: true, idempotencyKey: checkedKey(idempotencyKey) }

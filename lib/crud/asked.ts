@@ -1,6 +1,6 @@
 /**
- * What the URL or the body of a request to a `CrudHandler` asks for: a list's query, or the fields and related records of
- * one record. Relations are checked by the head alone, before the body is read. Called by `operations.ts`.
+ * Parses what a request to a `CrudHandler` asks for, from the URL or the body of a QUERY: a list's query, or the fields and
+ * related records of one record. Access to relations in the URL is checked before the body is read. Called by `operations.ts`.
  */
 import { attach, attachment } from '../base/attached.ts'
 import type { Exchange } from '../exchange/exchange.ts'
@@ -22,16 +22,16 @@ import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 
 const ASKED: unique symbol = Symbol('verbena.asked')
 
-/** What `checkAsked` has read of a request, for the action. */
+/** The query that `checkAsked` has parsed, kept for the action. */
 interface Asked {
 	readonly plan: CrudPlan
 	readonly query: CrudQuery | Requested
 }
 
 /**
- * Checks the relations that a request's URL leads through, before the body is read.
+ * Checks access to the relations in a request's URL, before the body is read.
  *
- * @param use of another handler's records, for what belongs to one record, or another operation
+ * @param use another operation that the caller must be allowed: on a related handler, or `update` for an upsert
  * @throws RestError `bad_request`; `unauthorized` or `forbidden` as requests to the other handlers, as a rejection
  */
 export function checkAsked(
@@ -57,13 +57,13 @@ export function checkAsked(
 	return check()
 }
 
-/** What `checkAsked` has read; `undefined` if it hasn't, or for another handler. */
+/** The query that `checkAsked` has parsed; `undefined` if there is none, or if it is of another handler. */
 function askedOf(exchange: Exchange, plan: CrudPlan): Asked['query'] | undefined {
 	const asked = attachment(exchange, ASKED) as Asked | undefined // attached by `checkAsked`
 	return asked?.plan === plan ? asked.query : undefined
 }
 
-/** This request's query, read as that of a list: for `listQuery()`. */
+/** Parses this request's query as a list does, for `listQuery()`. */
 export function requestedList(view: CrudView, where?: Condition): CrudQuery {
 	const query = queryOf(view, exchangeOf(view, 'listQuery'))
 	return where === undefined ? query : { ...query, where: allOf(where, query.where) }
@@ -81,10 +81,10 @@ export function queryOf(view: CrudView, exchange: Exchange): CrudQuery {
 function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.method === 'QUERY'): CrudQuery {
 	const isExport = exportFormat(plan, exchange) !== undefined
 	const own = isExport ? exportPlan(plan) : plan
-	// `removeMany` refuses parameters of pages itself: ignored, they would seem to limit what is deleted.
+	// `removeMany` refuses page parameters itself, so messages must not list them.
 	const isDeletion = exchange.action?.name === 'removeMany'
 	const owner = isExport ? 'this export' : isDeletion ? 'a deletion' : undefined
-	const offered = own.parameters.filter((name) => !isDeletion || !OF_PAGES.includes(name))
+	const offered = isDeletion ? own.parameters.filter((name) => !OF_PAGES.includes(name)) : own.parameters
 	const params = new QueryParams(own, own.parameters, owner, offered)
 	params.addText(fieldsOf(own, exchange))
 	if (hasBody) {
@@ -95,7 +95,7 @@ function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.meth
 	return isExport ? params.query(1) : params.query()
 }
 
-/** The parameters of the URL, in this library's own words. */
+/** The parameters of the URL; a dialect's are translated to this library's. */
 function fieldsOf(plan: CrudPlan, exchange: Exchange): Fields {
 	return plan.dialect === undefined ? exchange.query() : translated(plan, exchange.query())
 }
@@ -104,7 +104,7 @@ export function parametersOf(operation: CrudOperation): readonly string[] {
 	return operation === 'upsert' ? ['on'] : []
 }
 
-/** The fields and related records that the URL of a record asks for, read by `checkAsked` already or read now. */
+/** The fields and related records that the URL of a record asks for; parsed only if `checkAsked` hasn't. */
 export function askedOfRecord(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Asked['query'] {
 	return askedOf(exchange, plan) ?? requestedOf(plan, exchange, more)
 }
@@ -114,7 +114,7 @@ const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
 /**
  * The fields and related records that the URL of a record asks for.
  *
- * @param more parameters that it may have as well
+ * @param more other parameters that are allowed
  */
 function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
 	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'

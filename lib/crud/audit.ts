@@ -1,5 +1,5 @@
 /**
- * The option `audit`: each change is recorded in another model, in one transaction with it. Checked when the handler is
+ * The option `audit`: each change is recorded in another model, in the same transaction. Checked when the handler is
  * constructed; `changes.ts` calls `audited` with each change.
  */
 import { nearest } from '../base/options.ts'
@@ -23,13 +23,13 @@ import { recordTexts, withMembers } from './json-text.ts'
 import type { AuditOption, CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 
-/** The model of the changes, and what is recorded of the records. */
+/** The model that changes are recorded in, and the fields that are recorded. */
 export interface Audit {
 	readonly model: Model
 	readonly selection: Selection
-	/** The names of the model's fields. */
+	/** The names of the audit model's fields. */
 	readonly has: ReadonlySet<string>
-	/** The fields among `before` and `after` that hold JSON, not its text. */
+	/** Those of `before` and `after` whose column has the type JSON; the others get JSON as text. */
 	readonly json: ReadonlySet<string>
 }
 
@@ -48,7 +48,7 @@ type Column = keyof typeof COLUMNS
 
 /** Those that the model may lack. */
 const OPTIONAL: readonly Column[] = ['resource']
-/** Those that must be nullable: who may be unknown, and new records have nothing before. */
+/** Those that must be nullable: the user may be unknown, a new record has no `before`, and a deleted one no `after`. */
 const NULLABLE: readonly Column[] = ['who', 'before', 'after']
 
 /** @throws TypeError for a model that can't record the changes, and for unknown fields */
@@ -116,9 +116,9 @@ export interface AuditedChange {
 	/** The ids before and after the change; `undefined` if there is no record then. */
 	readonly before: string | undefined
 	readonly after: string | undefined
-	/** The condition that the record matches before. */
+	/** The condition that the record must match before the change. */
 	readonly where: Condition | undefined
-	/** Whether an existing record keeps all of its values. */
+	/** Whether an upsert leaves an existing record as it is: nothing is recorded then. */
 	readonly isEmpty: boolean
 }
 
@@ -150,7 +150,7 @@ async function recorded<T extends Found | Absent>(
 	const written = (id: string) => into.readWritten?.(id, selection) ?? into.read(id, selection, undefined)
 	const before = change.before === undefined ? undefined : await lock(change.before, selection, change.where)
 	if (change.before !== undefined && before === undefined) {
-		// It isn't there, or doesn't match; if it comes back meanwhile, it must not be changed without its values before.
+		// Not there, or outside of the scope. `run` isn't called: the record may be there again, and `before` would be missing.
 		if (change.operation === 'upsert') throw new ModelError('busy')
 		return 'missing' as T // an Absent
 	}
@@ -172,7 +172,7 @@ async function recorded<T extends Found | Absent>(
 	return result
 }
 
-/** What a change has changed of the audited fields; all of them of a record that is new or gone. By their texts in JSON. */
+/** The audited fields whose JSON texts differ; for a new or deleted record, all of them. */
 function differences({ selection: { names }, json }: Audit, before?: Found, after?: Found): Values {
 	const [old, now] = [before, after].map((found) => found && recordTexts(found.json, [], names)[0]?.values)
 	const written = (column: string, values: readonly (string | undefined)[] | undefined) => {
@@ -193,10 +193,10 @@ async function store(model: Model, values: Values): Promise<void> {
 	try {
 		await model.create(values, NOTHING)
 	} catch (cause) {
-		if (!(cause instanceof ModelError) || PASSING.includes(cause.kind)) throw cause
+		if (!(cause instanceof ModelError) || TRANSIENT.includes(cause.kind)) throw cause
 		throw new TypeError(`the change could not be recorded in ${model.name}: ${cause.message}`, { cause })
 	}
 }
 
 /** Errors that have nothing to do with the values. */
-const PASSING: readonly ModelError['kind'][] = ['busy', 'unavailable', 'outcome_unknown']
+const TRANSIENT: readonly ModelError['kind'][] = ['busy', 'unavailable', 'outcome_unknown']

@@ -1,6 +1,6 @@
 /**
- * `transaction`: several models or CRUD handlers in one transaction. A handler within it is a view of the same request,
- * whose plan has the model that the transaction gives for its own.
+ * `transaction`: several models or CRUD handlers in one transaction. Within it, a handler is a view of the same request, whose
+ * plan has the transaction's model.
  */
 import { attach, attached, attachment } from '../base/attached.ts'
 import { RestError } from '../base/error.ts'
@@ -26,15 +26,15 @@ export type Transacting = Model | Handler
 /** Options of `transaction`. */
 export interface TransactionOptions {
 	/**
-	 * The `this` of a request's method, if none of the models and handlers is that: when the request is over, because it
-	 * timed out or its client has gone, the transaction is rolled back.
+	 * The `this` of the method that serves the request, if it isn't one of the models and handlers. When the request is over
+	 * because it timed out or its client has gone, the transaction is rolled back.
 	 *
-	 * @default that of the handlers, in a request
+	 * @default the request of the handlers, if they are in one
 	 */
 	readonly request?: RestHandler
 }
 
-/** An override that begins a transaction and calls itself in it would never end. */
+/** Maximum depth of nested transactions: an override that begins one and calls itself in it would never end. */
 const MAX_DEPTH = 16
 
 /**
@@ -84,7 +84,7 @@ async function transact<Of extends readonly [Transacting, ...Transacting[]], T, 
 	const session = await commonSession(views.filter((view) => view !== undefined))
 	const depth = 1 + (outer?.depth ?? 0)
 	if (depth > MAX_DEPTH) throw endless(members)
-	let ofWork: { readonly error: unknown } | undefined
+	let workFailure: { readonly error: unknown } | undefined
 	const run = async (within: Within): Promise<T> => {
 		const inner: CrudTransaction = {
 			depth,
@@ -101,7 +101,8 @@ async function transact<Of extends readonly [Transacting, ...Transacting[]], T, 
 		const leave = () => {
 			for (const one of leaves) one()
 		}
-		// When the request is over, `work` may go on: until its end, its statements are refused, not committed.
+		// `work` may go on after the request is over. Until it ends, the view stays in the closed transaction, so that its
+		// statements are refused instead of committed.
 		void working.then(leave, leave)
 		try {
 			const result = await untilOver(working, exchange)
@@ -109,23 +110,23 @@ async function transact<Of extends readonly [Transacting, ...Transacting[]], T, 
 			if (exchange?.failure !== undefined) throw new RolledBack(result)
 			return result
 		} catch (error) {
-			ofWork = { error: rolledBack(error) }
+			workFailure = { error: rolledBack(error) }
 			throw error
 		}
 	}
 	try {
-		// One within another has its session.
+		// A nested transaction has the session of the outer one.
 		if (outer !== undefined) return await begin(members, run, {}, outer)
 		const handlers = members.flatMap(({ handler }) => handler ?? [])
 		const own = handlers.filter((handler) => findExchange(handler) !== undefined)
 		const result = await inTurn(own, () => begin(members, run, session))
-		// Not to be run again with the same Idempotency-Key, whatever comes now: what it has changed isn't known here.
+		// A retry with the same Idempotency-Key must not run it again, even if a later step fails: it may have changed something.
 		if (exchange !== undefined) exchange.isDone = true
 		return result
 	} catch (error) {
 		if (error instanceof RolledBack) return error.result as T // what `work` has returned
-		if (ofWork?.error instanceof RestError) throw await afterRollback(ofWork.error)
-		if (ofWork !== undefined || exchange === undefined) throw error
+		if (workFailure?.error instanceof RestError) throw await afterRollback(workFailure.error)
+		if (workFailure !== undefined || exchange === undefined) throw error
 		throw databaseError(error, members[0]?.handler ?? of[0])
 	} finally {
 		if (exchange !== undefined) for (const { model } of members) noteWriter(exchange, model)
@@ -150,7 +151,7 @@ function outerOf(of: readonly unknown[]): CrudTransaction | undefined {
 }
 
 /**
- * Members that aren't in `outer` join it: an override can't know whether its caller has begun a transaction.
+ * The members of a transaction. Those that aren't in `outer` join it: an override can't know whether its caller has begun one.
  *
  * @throws TypeError for anything that isn't a model or a CrudHandler, or that can't be in a transaction with the first
  */
@@ -203,7 +204,7 @@ function exchangeOf(members: readonly Member[], request: RestHandler | undefined
 	return exchange
 }
 
-/** The handler's view of the request; before the transaction, because an authenticator may use the same pool. */
+/** The handler's view of the request. Made before the transaction begins, because an authenticator may use the same pool. */
 async function viewOf({ handler }: Member, exchange: Exchange | undefined): Promise<CrudView | undefined> {
 	if (handler === undefined) return undefined
 	if (exchange === undefined || findExchange(handler) !== undefined) return handler
@@ -232,7 +233,7 @@ function begin<T>(
 
 const TURN: unique symbol = Symbol('verbena.turn')
 
-/** Runs `work` after earlier transactions of the same views: their operations can only be in one. */
+/** Runs `work` after earlier transactions of the same views: a view can only be in one at a time. */
 function inTurn<T>(views: readonly object[], work: () => Promise<T>): Promise<T> {
 	const earlier = views.map((view) => attachment(view, TURN))
 	const result = Promise.all(earlier).then(work)
@@ -257,7 +258,7 @@ function enter(
 	return own
 }
 
-/** What a view has at the moment; those below are of transactions that it was in before. */
+/** A stack of the members that a view takes on in transactions: the top ones are in use, the last ones its own. */
 interface Entered {
 	readonly properties: object
 	readonly below: Entered | undefined
@@ -266,7 +267,7 @@ interface Entered {
 
 const ENTERED: unique symbol = Symbol('verbena.entered')
 
-/** Lets the request's view take part as well; returns a function that ends that. */
+/** Puts the request's view itself into the transaction; returns a function that takes it out again. */
 function enterItself(
 	view: CrudView & { [ENTERED]?: Entered; model?: Model },
 	properties: object,
@@ -290,7 +291,7 @@ function show(view: object, entered: Entered): void {
 
 const OVER: unique symbol = Symbol('verbena.over')
 
-/** Rejects when the request is over; one for all transactions of a request. */
+/** A promise that rejects when the request is over, shared by all transactions of the request. */
 function overOf(exchange: Exchange): Promise<never> {
 	return attached(exchange, OVER, () => {
 		const signal = exchange.signal()
@@ -318,7 +319,7 @@ class RolledBack extends Error {
 	}
 }
 
-/** What is unknown of a change within the transaction is known after its rollback. */
+/** A change whose outcome was unknown within the transaction is undone for certain after the rollback: it can be retried. */
 function rolledBack(error: unknown): unknown {
 	if (!(error instanceof RestError) || error.code !== 'outcome_unknown') return error
 	return new RestError('unavailable', undefined, { headers: { 'Retry-After': '5' }, cause: error })

@@ -127,7 +127,7 @@ async function takeSlot(
 	if (hint.ends.length >= limit.limit) return refused(limit, hint.ends, now)
 	const end = now + limit.windowSeconds * 1_000
 	if (await cache.add(`${key}:${hint.next}`, end, limit.windowSeconds))
-		return letIn(cache, key, limit, now, hint.next, hint.ends)
+		return allow(cache, key, limit, now, hint.next, hint.ends)
 	const held = await cache.get(`${key}:${hint.next}`)
 	if (typeof held === 'number' && held <= now && now - held < CLOCK_SKEW_MS) return refused(limit, [now], now)
 	// The hint was stale or evicted, or another process was faster.
@@ -136,13 +136,13 @@ async function takeSlot(
 	const from = Math.floor(Math.random() * free.length)
 	for (const slot of [...free.slice(from), ...free.slice(0, from)].slice(0, MAX_TRIES)) {
 		if (await cache.add(`${key}:${slot}`, end, limit.windowSeconds))
-			return letIn(cache, key, limit, now, slot, ends)
+			return allow(cache, key, limit, now, slot, ends)
 	}
 	if (free.length === 0) await storeHint(cache, key, { next: oldest, ends }, limit)
 	return refused(limit, ends, now)
 }
 
-async function letIn(
+async function allow(
 	cache: Cache,
 	key: string,
 	limit: WindowLimit,

@@ -50,7 +50,7 @@ export interface CompiledLimit extends SlidingLimit {
 	readonly guesses: Guesses
 }
 
-/** The caller that a request counts for. The caller's share of the cache has the counters. */
+/** The caller that a request counts for. `share` is the share of the cache that holds the caller's counters. */
 export interface Caller {
 	readonly id: string
 	readonly isUser: boolean

@@ -1,7 +1,7 @@
 /**
  * `upsert`: one record or a list in the body of PUT, each of which is created, or changes the record with the same values in
- * unique fields. Scope and writable fields are those of both, create and update, as the client doesn't know which it will
- * be. Called by `operations.ts`, and by the handler's method.
+ * unique fields. It must be within the scopes of both create and update, and have only fields that both may write, because the
+ * client doesn't know which it will be. Called by `operations.ts`, and by the handler's method.
  */
 import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Condition, Model, Upserted, Values } from '../../models/model.ts'
@@ -40,10 +40,10 @@ interface Asked extends Upsertable {
 	readonly written: WrittenValues
 }
 
-/** The values that rules have added for a new record. An override's copy of the record has it as well. */
+/** The values that rules have added for a new record. A symbol, so that the copies that an override makes have it, too. */
 const ADDED: unique symbol = Symbol('verbena.added')
 
-/** The request's `upsert`; its state has begun. */
+/** Serves an `upsert` request, after `beginState`. */
 export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'upsert')
 	const { plan, overridden } = view[FACTS]
@@ -87,7 +87,7 @@ export async function upsertRecords(
 	return upsertAll(view, { scope: await scopeOf(view), on, isMany: true }, records)
 }
 
-/** What both a new record and a changed one are within. */
+/** The scope of both create and update. */
 async function scopeOf(view: CrudView): Promise<Scope> {
 	const scope = await resolveScope(view, 'create')
 	return view[FACTS].isScoped ? both(scope, await resolveScope(view, 'update')) : scope
@@ -121,7 +121,7 @@ async function readRecord(bodies: BodyReader, { plan, scope, on, isText, body }:
 	}
 }
 
-/** Without the fields that both records have in common, and those of the key, which never changes. */
+/** The values for an existing record: without the fields `on`, which are equal, and the key, which never changes. */
 function changesIn({ keys }: CrudPlan, on: readonly CrudField[], values: Changes): Changes {
 	const fixed = new Set([...on, ...keys].map(({ field }) => field.name))
 	return Object.fromEntries(Object.entries(values).filter(([name]) => !fixed.has(name)))
@@ -130,7 +130,7 @@ function changesIn({ keys }: CrudPlan, on: readonly CrudField[], values: Changes
 interface Upserting {
 	readonly scope: Scope
 	readonly on: readonly CrudField[]
-	/** Whether problems name their place. */
+	/** Whether problems name the place of the record in the list. */
 	readonly isMany: boolean
 }
 
@@ -146,7 +146,7 @@ async function upsertAll(
 		for (const [index, record] of inOrder(upserting.on, records)) {
 			try {
 				const answer = await upsertOne(view, upserting, record)
-				// A single one may be stored already.
+				// Not for a single record, which may be committed already.
 				answers[index] = upserting.isMany ? count(answer) : answer
 			} catch (error) {
 				failed = { index, error }
@@ -161,15 +161,15 @@ async function upsertAll(
 		// Translated after the rollback, so that it can be looked up whether only a deleted record is in the way.
 		const own = failed?.error instanceof ModelError ? failed.error : error
 		const written = records[failed?.index ?? 0]?.values ?? {}
-		const told = translateWriteErrors(view, 'create', () => Promise.reject(own), upserting.scope, written)
-		await told.catch((one) => {
+		const failing = translateWriteErrors(view, 'create', () => Promise.reject(own), upserting.scope, written)
+		await failing.catch((one) => {
 			throw upserting.isMany && failed !== undefined ? placed(one, failed.index) : one
 		})
 	}
 	return answers
 }
 
-/** In the order of their common values, so that two lists with the same records seldom wait for each other in a circle. */
+/** In the order of their values in `on`, so that two requests for the same records rarely deadlock. */
 function inOrder(on: readonly CrudField[], records: readonly Upsertable[]): readonly [number, Upsertable][] {
 	const textOf = ({ values }: Upsertable) => on.map(({ field }) => String(values[field.name])).join()
 	return [...records.entries()].sort(([, one], [, other]) => {
@@ -200,7 +200,7 @@ async function upsertOne(
 			withNeeded(view),
 		)
 		if (done === undefined) throw new TypeError(`${model.name} has no upsert`)
-		// Someone was faster, and the audit has read another record before: the client can repeat it.
+		// Another request has been faster, so `before` of the audit is not this record's: the client can retry.
 		if (audit !== undefined && (done.isNew ? undefined : done.id) !== before) throw new ModelError('busy')
 		return done
 	}

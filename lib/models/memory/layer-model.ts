@@ -32,8 +32,8 @@ import type { Row, Stored } from './stored.ts'
 import { totals } from './totals.ts'
 import { change, insert, remove } from './write.ts'
 
-/** That of a transaction, for all of its models. */
-interface Life {
+/** The state of a transaction, shared by all of its models. */
+interface TransactionState {
 	isOver: boolean
 }
 
@@ -54,11 +54,11 @@ export class LayerModel implements Model {
 	readonly #zones = new TimeZones()
 	readonly #mutex: Mutex
 	readonly #timeoutSeconds: Seconds
-	/** Of a model that has joined a transaction: locks it, once, until the transaction's end. */
+	/** For a model that has joined a transaction: locks the model outside, once, until the transaction's end. */
 	#lock: (() => Promise<void>) | undefined
-	/** Of a model within a transaction: the one outside. */
+	/** For a model within a transaction: the model outside. */
 	#outer: LayerModel | undefined
-	#life: Life | undefined
+	#state: TransactionState | undefined
 
 	constructor(name: string, store: Store, layer: Layer, readOnly: boolean, timeoutSeconds: Seconds) {
 		this.name = name
@@ -159,12 +159,12 @@ export class LayerModel implements Model {
 			models.map((model) => model.#mutex),
 			async () => {
 				for (const model of models) await model.#lock?.()
-				const life = { isOver: false }
+				const state = { isOver: false }
 				const layers = new Map<Store, Layer>()
 				const inner = new Map<Store, LayerModel>()
 				const enter = (model: LayerModel): LayerModel => {
 					const layer = model.#layer.above(layers)
-					const entered = model.#above(layer, life)
+					const entered = model.#above(layer, state)
 					layers.set(model.#store, layer)
 					inner.set(model.#store, entered)
 					return entered
@@ -186,18 +186,18 @@ export class LayerModel implements Model {
 				}
 				try {
 					const result = await work({ of, connection: undefined })
-					// After those within it that nobody waits for.
+					// Waits for operations within the transaction that `work` hasn't awaited.
 					await lockedAll(
 						inLockOrder(inner).map((model) => model.#mutex),
 						async () => {
 							for (const model of inner.values()) model.#checkOpen()
 							for (const layer of layers.values()) layer.commit()
-							life.isOver = true
+							state.isOver = true
 						},
 					)
 					return result
 				} finally {
-					life.isOver = true
+					state.isOver = true
 					end()
 				}
 			},
@@ -209,10 +209,10 @@ export class LayerModel implements Model {
 		await this.#mutex.heldUntil(ended)
 	}
 
-	#above(layer: Layer, life: Life): LayerModel {
+	#above(layer: Layer, state: TransactionState): LayerModel {
 		const model = layerModel(this.name, this.#store, layer, this.readOnly, this.#timeoutSeconds)
 		model.#outer = this
-		model.#life = life
+		model.#state = state
 		return model
 	}
 
@@ -241,7 +241,7 @@ export class LayerModel implements Model {
 
 	#checkOpen(): void {
 		if (this.#outer !== undefined) this.#outer.#checkOpen()
-		if (this.#life?.isOver === true) {
+		if (this.#state?.isOver === true) {
 			throw new TypeError(`${this.#store.name}: this transaction has ended, use the model itself`)
 		}
 	}

@@ -26,22 +26,22 @@ export const OPERATORS: Readonly<Record<Comparison, string>> = {
 	lte: '<=',
 }
 
-/** The records that a condition is about: those of a statement, or those to which a link within a condition leads. */
+/** The records that a condition tests: those of a statement, or those to which a link within a condition leads. */
 interface Outer {
 	readonly columns: Columns
 	/** The table's; empty for none. */
 	readonly alias: string
 	readonly reads: Reads
-	/** If a link leads to them: one of them may be looked at many times. */
-	readonly table?: Table
+	/** Set if a link leads to them: then a record may be tested many times. */
+	readonly table?: Table | undefined
 }
 
-/** Whether a statement looks at a `few` records, which it finds by their keys, or at `many`. */
+/** Whether a statement reads a `few` records, which it finds by their keys, or `many`. */
 type Reads = 'few' | 'many'
 
 /**
  * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none. With `few`, links
- * are followed from each record, without reading other ones. `table` is given if a record may be looked at many times.
+ * are always followed from each record, by `exists`. `table` is given if a record may be tested many times.
  *
  * @throws TypeError for a field that the table doesn't have
  */
@@ -53,7 +53,7 @@ export function writeCondition(
 	reads: Reads = 'few',
 	table?: Table,
 ): void {
-	write(sql, condition, { columns, alias, reads, ...(table && { table }) })
+	write(sql, condition, { columns, alias, reads, table })
 }
 
 function write(sql: Sql, condition: Condition, outer: Outer): void {
@@ -132,7 +132,7 @@ function writeEqualBy(sql: Sql, column: Column, alias: string, value: string, { 
 			.add(` collate ${collation ?? 'binary'}`)
 }
 
-/** Clients can't give more terms, scopes can. SQLite's parser nests a chain, at most 1,000 deep. */
+/** Longer chains are split into groups: SQLite's parser nests a chain, at most 1,000 deep. Only scopes have that many terms. */
 const MAX_CHAIN = 100
 
 function writeTerms(sql: Sql, op: 'and' | 'or', terms: readonly Condition[], outer: Outer): void {
@@ -158,18 +158,18 @@ function writeTerms(sql: Sql, op: 'and' | 'or', terms: readonly Condition[], out
 
 type Some = Extract<Condition, { op: 'some' }>
 type Count = Extract<Condition, { op: 'count' }>
-/** The records that a condition asks for: those of a link that match. */
-type Asked = Pick<Some, 'link' | 'where' | 'fails' | 'selective'>
+/** What `some` and `count` have in common: a link, and which of its records match. */
+type Match = Pick<Some, 'link' | 'where' | 'fails' | 'selective'>
 
 /** How {@link writeRelated} writes the outer records. */
-interface Within {
+interface Form {
 	/** Their table's alias. @default that of `outer` */
 	readonly alias?: string
 	/** Their table, if it is one of the subselect's own. */
 	readonly table?: string
 	/** Whether they are left out, because `in` compares with them. */
 	readonly isAlone?: boolean
-	/** Whether a related record is there once, even if several records in between lead to it. */
+	/** Whether a related record occurs only once, even if several junction records lead to it. */
 	readonly isOnce?: boolean
 }
 
@@ -177,25 +177,25 @@ interface Within {
  * Writes ` from … where …` of the related records that match. Their table's alias is that of the outer table with an
  * `r` at its end, so each has its own however deep conditions are nested.
  */
-function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, within: Within = {}): void {
+function writeRelated(sql: Sql, { link, where, fails }: Match, outer: Outer, form: Form = {}): void {
 	const { dialect } = sql
 	const { through } = link
 	const other = subjectOfModel(link.model)
-	const own: Side = { columns: outer.columns, alias: within.alias ?? outer.alias, names: link.fields }
+	const own: Side = { columns: outer.columns, alias: form.alias ?? outer.alias, names: link.fields }
 	const related: Side = { columns: other.columns, alias: `${outer.alias}r`, names: link.to }
 	const next = nextOf(link, outer.alias)
 	const isOfOwn =
-		within.isAlone === true
+		form.isAlone === true
 			? namesOf(dialect, next).map((name) => `${name} is not null`)
 			: [through === undefined ? directEquality(dialect, link, own, next) : equality(dialect, own, next)]
-	const first = within.table === undefined ? '' : `${within.table} ${own.alias}, `
+	const first = form.table === undefined ? '' : `${form.table} ${own.alias}, `
 	sql.add(` from ${first}${tableName(dialect, other.table)} ${related.alias}`)
 	if (through === undefined) sql.add(` where ${isOfOwn.join(' and ')}`)
 	else {
 		const source = `${tableName(dialect, subjectOfModel(through.model).table)} ${next.alias}`
 		const isTied = [equality(dialect, related, { ...next, names: through.on }), ...isOfOwn].join(' and ')
 		sql.add(
-			within.isOnce === true
+			form.isOnce === true
 				? ` where exists (select 1 from ${source} where ${isTied})`
 				: `, ${source} where ${isTied}`,
 		)
@@ -207,7 +207,7 @@ function writeRelated(sql: Sql, { link, where, fails }: Asked, outer: Outer, wit
 	sql.add(') is not true')
 }
 
-/** The columns that equal those of the outer records: of the related ones, or of those in between. */
+/** The columns that the link compares with the outer records: those of the related records, or of the junction records. */
 function nextOf({ model, to, through }: Link, alias: string): Side {
 	const { columns } = subjectOfModel(through?.model ?? model)
 	return { columns, alias: `${alias}${through === undefined ? 'r' : 't'}`, names: through?.from ?? to }
@@ -230,102 +230,102 @@ function writeCount(sql: Sql, condition: Count, outer: Outer): void {
 }
 
 /**
- * Writes the condition that there are, or aren't, at least so many related records. It reads no more of them: a count
- * would read all. `exists` isn't used with an offset, because databases may ignore it there.
+ * Writes the condition that there are, or aren't, at least `number` related records. The database stops reading at this
+ * number, where a count would read all. `exists` isn't used with an offset, because databases may ignore the offset there.
  */
-function writeReaches(sql: Sql, asked: Asked, number: number, isReached: boolean, outer: Outer): void {
+function writeReaches(sql: Sql, match: Match, number: number, isReached: boolean, outer: Outer): void {
 	if (number === 0) {
 		sql.add(isReached ? '1 = 1' : '1 = 0')
 		return
 	}
-	const { link } = asked
+	const { link } = match
 	const mayRepeat = number > 1 && link.through !== undefined && !isTiedOnce(link, link.through, outer.columns)
 	const { keys } = subjectOfModel(link.model)
-	// By the key where there is one: SQLite would look at each record of the table for `isOnce`.
+	// By the key if there is one: for `isOnce`, SQLite would read each record of the table.
 	const groups = mayRepeat ? keys.map((key) => columnName(sql.dialect, key, `${outer.alias}r`)) : []
 	const isOnce = mayRepeat && groups.length === 0
 	const { table, reads } = outer
 	const isRepeated = sql.dialect.repeatsExists === true && reads === 'many' && link.isMany
 	if (isRepeated && !isOnce && table !== undefined) {
-		writeSet(sql.add('('), asked, number, groups, outer)
+		writeSet(sql.add('('), match, number, groups, outer)
 		sql.add(isReached ? ') is true' : ') is not true')
 		return
 	}
-	if (isRepeated && asked.selective === true) {
-		writeSet(sql.add('('), asked, number, groups, outer)
-		// Not `is true`, with which SQLite would look at each of the statement's own records.
+	if (isRepeated && match.selective === true) {
+		writeSet(sql.add('('), match, number, groups, outer)
+		// Not `is true`, with which SQLite would read all of the statement's own records.
 		const own = namesOf(sql.dialect, { ...outer, names: link.fields })
 		sql.add(` and ${own.join(' is not null and ')} is not null)`)
 		return
 	}
 	if (number === 1) {
 		sql.add(isReached ? 'exists (select 1' : 'not exists (select 1')
-		writeRelated(sql, asked, outer)
+		writeRelated(sql, match, outer)
 		sql.add(')')
 		return
 	}
 	sql.add('(select 1')
-	writeRelated(sql, asked, outer, { isOnce })
+	writeRelated(sql, match, outer, { isOnce })
 	if (groups.length > 0) sql.add(` group by ${groups.join(', ')}`)
 	sql.add(' limit 1 offset ').number(number - 1)
 	sql.add(isReached ? ') is not null' : ') is null')
 }
 
 /**
- * Writes the same condition, on records to which a link leads, as `… in (select …)`: the subselect refers to nothing around
- * it, so it is run once. A nested `exists` is run for each record in front of the link, again and again for the same ones:
- * one request could take minutes. A link to one needs none of this: it costs a look-up by the key. Nor do the statement's
- * own records, of which a list needs only the first ones, unless the condition is `selective`.
+ * Writes the same condition as `… in (select …)`, whose subselect doesn't depend on the outer records and so runs once. A
+ * nested `exists` would run for each outer record, repeatedly for the same ones: one request could take minutes. Not needed
+ * for a link to one record, which costs a look-up by key; nor for the statement's own records, of which a list needs only
+ * the first ones, unless the condition is `selective`.
  */
-function writeSet(sql: Sql, asked: Asked, number: number, groups: readonly string[], outer: Outer): void {
+function writeSet(sql: Sql, match: Match, number: number, groups: readonly string[], outer: Outer): void {
 	const { dialect } = sql
 	const { table } = outer
-	const { link } = asked
+	const { link } = match
 	const names = namesOf(dialect, { ...outer, names: link.fields }).join(', ')
 	sql.add(`${link.fields.length === 1 ? names : `(${names})`} in (select `)
 	if (number === 1 || table === undefined) {
 		sql.add(namesOf(dialect, nextOf(link, outer.alias)).join(', '))
-		writeRelated(sql, asked, outer, { isAlone: true })
+		writeRelated(sql, match, outer, { isAlone: true })
 	} else {
-		writeGroups(sql, asked, groups, { ...outer, table })
+		writeGroups(sql, match, groups, { ...outer, table })
 		sql.add(' having count(*) >= ').number(number)
 	}
 	sql.add(')')
 }
 
 /**
- * Writes the outer records' columns, and related records in groups by them. Not by the related records' own columns: two
- * texts that differ there may equal the same one here, by the collation of this side.
+ * Writes the outer records' columns, and groups related records by them. Not by the related records' own columns: two texts
+ * that differ there may both equal one of the outer texts, by the collation of the outer column.
  */
 function writeGroups(
 	sql: Sql,
-	asked: Asked,
+	match: Match,
 	groups: readonly string[],
 	outer: Outer & { readonly table: Table },
 ): void {
 	const { dialect } = sql
-	const { fields } = asked.link
+	const { fields } = match.link
 	const alias = `${outer.alias}o`
 	const names = (of: string) => namesOf(dialect, { columns: outer.columns, alias: of, names: fields })
 	const table = tableName(dialect, outer.table)
 	const isUnique = isUniqueIn(outer.table, fields)
-	const within = {
+	const form = {
 		alias,
 		table: isUnique ? table : `(select distinct ${names('').join(', ')} from ${table})`,
 	}
 	if (groups.length === 0) {
 		const own = names(alias).join(', ')
-		writeRelated(sql.add(own), asked, outer, within)
+		writeRelated(sql.add(own), match, outer, form)
 		sql.add(` group by ${own}`)
 		return
 	}
-	// A related record counts once, however many records in between lead to it.
+	// A related record counts once, however many junction records lead to it.
 	const own = fields.map((_, at) => `f${at}`).join(', ')
 	const columns = [
 		...names(alias).map((name, at) => `${name} as f${at}`),
 		...groups.map((key, at) => `${key} as k${at}`),
 	]
-	writeRelated(sql.add(`${own} from (select distinct ${columns.join(', ')}`), asked, outer, within)
+	writeRelated(sql.add(`${own} from (select distinct ${columns.join(', ')}`), match, outer, form)
 	sql.add(`) ${outer.alias}d group by ${own}`)
 }
 

@@ -1,6 +1,6 @@
 /**
- * `SqlReplica`: a replica of an SQL database, its state, and the models and drivers that read from it. A read that fails
- * there for a reason that another server may not have is done by the primary. Used by `replicas.ts`.
+ * `SqlReplica`: a replica of an SQL database, its state, and the models and drivers that read from it. If a read fails there,
+ * but may succeed on another server, it is repeated on the primary. Used by `replicas.ts`.
  */
 import type { Clock, Milliseconds } from '../../../base/time.ts'
 import type { Model } from '../../model.ts'
@@ -14,22 +14,22 @@ import { SqlModel } from '../sql-model.ts'
 import { LIVE } from '../subject.ts'
 import type { Replication } from './replication.ts'
 
-/** A replica that takes longer to say how far it is has no connection to spare, or doesn't respond. */
-const PATIENCE: Milliseconds = 1_000
+/** A replica that takes longer to report its position has no free connection, or doesn't respond. */
+const REPORT_TIMEOUT: Milliseconds = 1_000
 
 export class SqlReplica implements Replica {
 	/** It has everything that the primary had at this time. */
 	freshAt: Milliseconds = Number.NEGATIVE_INFINITY
-	/** Number of its running reads. */
+	/** Number of reads in progress. */
 	reading = 0
 	/** Why it isn't used; `undefined` if it may be. */
 	error: unknown
 	readonly #replication: Replication
 	readonly #clock: Clock
-	/** Its drivers by those of the primary: each opening has its own timeout. */
+	/** The replica's drivers by the primary's: each call of `open` has drivers with its own timeout. */
 	readonly #drivers = new WeakMap<Driver, Driver>()
 	readonly #models = new WeakMap<Model, Model>()
-	/** When it was asked how far it is; `undefined` unless that is pending. */
+	/** When it was asked for its position; `undefined` if no answer is pending. */
 	#askedAt: Milliseconds | undefined
 
 	constructor(replication: Replication, clock: Clock) {
@@ -38,22 +38,22 @@ export class SqlReplica implements Replica {
 	}
 
 	get responds(): boolean {
-		const isLate = this.#askedAt !== undefined && this.#clock() - this.#askedAt > PATIENCE
+		const isLate = this.#askedAt !== undefined && this.#clock() - this.#askedAt > REPORT_TIMEOUT
 		return this.error === undefined && !isLate
 	}
 
-	/** Lets models over the primary's driver read by `own`. */
+	/** Lets models over the primary's driver read through `own`. */
 	add(primary: Driver, own: Driver): void {
 		const driver = replicaDriver(this, own, primary)
 		this.#drivers.set(primary, driver)
-		// Reads are counted by the one, and the other has the pool.
+		// Reads are counted for `driver`; `own` has the pool's state.
 		usageOf(primary).replicas.push(driver, own)
 	}
 
 	of(model: Model): Model {
 		const known = this.#models.get(model)
 		if (known !== undefined) return known
-		const { [LIVE]: live, [RUNNER]: runner } = model as JointModel // only those have its set of replicas
+		const { [LIVE]: live, [RUNNER]: runner } = model as JointModel // only such models have replicas
 		const driver = this.#drivers.get(runner.driver)
 		if (driver === undefined) throw new TypeError(`${model.name} was opened without these replicas`)
 		const own = new SqlModel(live, runner.over(driver), live.subject.dialect)
@@ -62,9 +62,9 @@ export class SqlReplica implements Replica {
 	}
 
 	/**
-	 * Learns how far it is, unless that is pending; never rejects.
+	 * Updates `freshAt`, unless an update is pending; never rejects.
 	 *
-	 * @param ask returns what `freshAt` is then; rejects if the replica can't be used
+	 * @param ask returns the new `freshAt`; rejects if the replica can't be used
 	 */
 	async learn(ask: () => Promise<Milliseconds>): Promise<void> {
 		if (this.#askedAt !== undefined) return
@@ -79,7 +79,7 @@ export class SqlReplica implements Replica {
 		}
 	}
 
-	/** Reads by its own driver, or else by the primary's. */
+	/** Reads from the replica, or from the primary if that may help. */
 	async read(own: Driver, primary: Driver, run: (driver: Driver) => Promise<Rows>): Promise<Rows> {
 		this.reading++
 		try {
@@ -95,7 +95,7 @@ export class SqlReplica implements Replica {
 	}
 
 	#consequenceOf(error: unknown): 'down' | 'again' | undefined {
-		// Of a page that is too large, or a timeout, whose time isn't spent twice.
+		// A page that is too large is so everywhere, and a timeout has used up the caller's time.
 		if (error instanceof ModelError || error instanceof NoAnswer) return undefined
 		if (!(error instanceof NoConnection)) return this.#replication.consequenceOf(error)
 		return error.cause === undefined ? undefined : 'down'

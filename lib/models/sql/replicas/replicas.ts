@@ -1,7 +1,7 @@
 /**
- * `SqlReplicas`: the replicas of an SQL database. Again and again the primary is asked how far it is, and the replicas
- * whether they are there, so that neither clocks nor rights matter: what a replica has reached, it has had since the
- * primary was asked. Opened by the adapters' `model.ts` if a database has replicas.
+ * `SqlReplicas`: the replicas of an SQL database. Polls the primary for its position and the replicas for theirs. A replica
+ * that has reached a position of the primary has everything up to the time when the primary was asked for it: this needs
+ * neither synchronized clocks nor privileges. Opened by the adapters' `model.ts` if a database has replicas.
  */
 import { attach, attachment } from '../../../base/attached.ts'
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
@@ -11,16 +11,16 @@ import { SqlReplica } from './replica.ts'
 import type { Pools } from './replicated.ts'
 import type { Position, Replication } from './replication.ts'
 
-/** Within `staleSeconds` the servers are asked ten times, but at least once, and at most ten times a second. */
+/** The servers are polled ten times per `staleSeconds`, but at least once and at most ten times a second. */
 const ASKS = 10
 const MIN_INTERVAL: Milliseconds = 100
 const MAX_INTERVAL: Milliseconds = 1_000
-/** After this time without a read they are no longer asked. */
+/** Polling stops after this time without a read. */
 const IDLE: Milliseconds = 10_000
 
-/** How far the primary was. */
+/** A position of the primary. */
 interface Mark {
-	/** When it was asked. */
+	/** When the primary was asked for it. */
 	readonly time: Milliseconds
 	readonly at: unknown
 }
@@ -32,7 +32,7 @@ interface Reported {
 	readonly position: Position<unknown>
 }
 
-/** The drivers of an opening. */
+/** The drivers of one call of `open`. */
 export interface Drivers {
 	readonly primary: Driver
 	readonly replicas: readonly Connecting[]
@@ -55,7 +55,7 @@ export class SqlReplicas implements Replicas {
 	readonly #statement: Statement
 	readonly #begun = new Set<Connecting>()
 	readonly #writers = new Writers()
-	/** The latest last. */
+	/** Oldest first. */
 	#marks: Mark[] = []
 	#facts: readonly unknown[] | undefined
 	#isMarking = false
@@ -92,7 +92,7 @@ export class SqlReplicas implements Replicas {
 		this.#start()
 	}
 
-	/** Lets the models of an opening use the replicas. */
+	/** Lets the models of one call of `open` use the replicas. */
 	add({ primary, replicas }: Drivers): void {
 		for (const [at, replica] of this.#replicas.entries()) {
 			const own = replicas[at]
@@ -135,7 +135,7 @@ export class SqlReplicas implements Replicas {
 		}))
 	}
 
-	/** While the primary doesn't respond, nobody falls behind who had reached it. */
+	/** While the primary doesn't respond, a replica that has reached its last position stays usable. */
 	#isFit({ responds, freshAt }: SqlReplica, now: Milliseconds): boolean {
 		return responds && freshAt >= Math.min(now - this.#stale, this.#marks.at(-1)?.time ?? now)
 	}
@@ -159,7 +159,7 @@ export class SqlReplicas implements Replicas {
 		else void this.#askReplicas()
 	}
 
-	/** Asks the primary how far it is. */
+	/** Asks the primary for its position. */
 	async #mark(): Promise<void> {
 		if (this.#isMarking) return
 		this.#isMarking = true
@@ -190,7 +190,7 @@ export class SqlReplicas implements Replicas {
 		return replica.driver.query(this.#statement)
 	}
 
-	/** When the primary was where this replica is, at the latest. */
+	/** When the primary was asked for the latest position that this replica has reached. */
 	#freshAt(rows: Rows, at: number): Milliseconds {
 		const { facts, position } = this.#parse(`read[${at}]`, rows)
 		for (const [index, name] of Object.keys(this.#replication.same).entries()) {
@@ -250,7 +250,7 @@ export async function openReplicas(
 		const replicas = await known.replicas
 		replicas.add(drivers)
 	} catch (error) {
-		// Not to be remembered: the next attempt may succeed.
+		// Failures aren't kept: the next attempt may succeed.
 		if (attachment(pools.write, REPLICAS) === known) attach(pools.write, REPLICAS, undefined)
 		throw error
 	}
@@ -275,17 +275,17 @@ function isSame(one: Pools<object>, other: Pools<object>): boolean {
 	)
 }
 
-/** Maximum size of what is remembered: about 8,000 callers. */
+/** Maximum size of `Writers`: about 8,000 callers. */
 const MAX_BYTES: Bytes = 1_048_576
 /** Approximate size of an entry besides its key. */
 const ENTRY_BYTES: Bytes = 80
 
-/** When each caller has last changed something, for the callers whose changes a replica may lack. */
+/** The time of each caller's last change, for the callers whose changes a replica may lack. */
 class Writers {
-	/** In the order of their times. */
+	/** Oldest first. */
 	readonly #latest = new Map<string, Milliseconds>()
 	#bytes: Bytes = 0
-	/** The latest change of those that were forgotten for lack of room: anyone may have made it. */
+	/** The latest change that was evicted for lack of room: it counts for every caller. */
 	#forgotten: Milliseconds = Number.NEGATIVE_INFINITY
 
 	/** @param before changes before this time needn't be known any more */
@@ -301,7 +301,7 @@ class Writers {
 		}
 	}
 
-	/** When the caller has last changed something, or may have. */
+	/** The time of the caller's last change, or of a later one that was evicted and may be the caller's. */
 	latest(caller: string): Milliseconds {
 		return Math.max(this.#forgotten, this.#latest.get(caller) ?? Number.NEGATIVE_INFINITY)
 	}

@@ -12,7 +12,7 @@ import type { Seconds } from '../../../base/time.ts'
 export interface Replicated<Database> {
 	/** Where changes go, and the reads that must see them. */
 	readonly write: Database
-	/** A pool for each replica. One that can't be reached, or lags, isn't used until that is over. */
+	/** A pool for each replica. A replica that can't be reached, or lags too far, isn't used until it recovers. */
 	readonly read: readonly Database[]
 	/**
 	 * How long after a change its user reads from the primary, and by how much a replica may lag to be used. From 1 to 3,600.
@@ -49,7 +49,7 @@ export function readPools<Database extends object>(
 	return pools
 }
 
-/** A database of a driver is no object literal, or has neither of these members. */
+/** A driver's own database isn't a plain object, or has neither of these members. */
 function isReplicated<Database extends object>(
 	given: Database | Replicated<Database>,
 ): given is Replicated<Database> {
