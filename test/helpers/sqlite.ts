@@ -15,14 +15,21 @@ export interface SqliteDriverCase {
 
 const load = createRequire(import.meta.url)
 
-/** The three drivers. Node 20 has no node:sqlite; the others are dev dependencies, so that at least one is available. */
-export const sqliteDrivers: readonly SqliteDriverCase[] = [
+const all: readonly SqliteDriverCase[] = [
+	{ name: 'node:sqlite', open: opener('node:sqlite', (module) => Reflect.get(module, 'DatabaseSync')) },
 	{ name: 'better-sqlite3', open: opener('better-sqlite3', (module) => module) },
 	{ name: 'libsql', open: opener('libsql', (module) => module) },
-	{ name: 'node:sqlite', open: opener('node:sqlite', (module) => Reflect.get(module, 'DatabaseSync')) },
 ]
 
-// libsql's binary comes with its package: without it, nothing of SQLite might be tested.
+/**
+ * The three drivers, available ones first. Node 20 has no node:sqlite; the others are dev dependencies, so that at least one
+ * is available.
+ */
+export const sqliteDrivers = all.toSorted(
+	(a, b) => Number(a.open === undefined) - Number(b.open === undefined),
+)
+
+// Otherwise all tests of SQLite would be skipped. libsql's binary comes with its package, so it should always load.
 if (sqliteDrivers.every(({ open }) => open === undefined))
 	throw new Error('no driver of SQLite can be loaded')
 
