@@ -10,6 +10,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { until } from '../../helpers/listening.ts'
 import { MARIADB, mariadbIsHere } from '../../helpers/mariadb.ts'
 import { driversHere, openDatabase, SERVER } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 /** The connections of a server's pool. */
 export const PLACES = 4
@@ -29,8 +30,11 @@ export interface RelatedStore {
 	unlock(): Promise<void>
 	/** How many of the server's connections wait for a lock. */
 	waiting(): Promise<number>
-	/** Ends connections of the server, and waits until they are gone: those that wait for a lock, any one, or all. */
-	end(which: 'waiting' | 'any' | 'all'): Promise<void>
+	/**
+	 * Ends connections of the server, and waits until they are gone: those that wait for a lock, any one, or all. Resolves to
+	 * their number.
+	 */
+	end(which: 'waiting' | 'any' | 'all'): Promise<number>
 	close(): Promise<void>
 }
 
@@ -141,6 +145,7 @@ async function onPostgres(
 			const ended = await rows(`select pid, pg_terminate_backend(pid) from (select pid ${whom}) one`)
 			const left = `select pid from pg_stat_activity where pid in (0${ended.map(([pid]) => `, ${pid}`).join('')})`
 			await until(async () => (await rows(left)).length === 0, 'the connections have ended')
+			return ended.length
 		},
 		close: async () => {
 			await close()
@@ -194,6 +199,7 @@ async function onMariadb({ port, lockSeconds }: Place = {}): Promise<RelatedStor
 			for (const [id] of ids) await beside.query(`kill ${id}`).catch(() => {})
 			const left = `select id from processlist where id in (0${ids.map(([id]) => `, ${id}`).join('')})`
 			await until(async () => (await rows(left)).length === 0, 'the connections have ended')
+			return ids.length
 		},
 		close: async () => {
 			await pool.end()
@@ -207,13 +213,13 @@ async function onMariadb({ port, lockSeconds }: Place = {}): Promise<RelatedStor
 /** The available databases; the others are reported. */
 export async function relatedCases(): Promise<readonly RelatedCase[]> {
 	const [drivers, isMariadbHere] = await Promise.all([driversHere(), mariadbIsHere()])
+	const pooled = drivers.filter((driver) => driver !== 'PGlite')
 	return [
-		...drivers.flatMap((driver) =>
-			driver === 'PGlite'
-				? []
-				: [{ name: driver, isSteady: driver === 'pg', open: (place?: Place) => onPostgres(driver, place) }],
-		),
-		...(isMariadbHere ? [{ name: 'MariaDB', isSteady: true, open: onMariadb }] : []),
+		...suitesBy(pooled).map((driver) => ({
+			...{ name: driver, isSteady: driver === 'pg' },
+			open: (place?: Place) => onPostgres(driver, place),
+		})),
+		...suitesBy(isMariadbHere ? [{ name: 'MariaDB', isSteady: true, open: onMariadb }] : []),
 	]
 }
 

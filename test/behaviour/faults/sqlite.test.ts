@@ -9,6 +9,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { listening, type Site } from '../../helpers/listening.ts'
 import { opened, type SqliteDriverCase, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { type Answer, ask, assertTellsNothing, assertUnavailable, withoutUnhandled } from './answers.ts'
 
 interface Served extends Site {
@@ -99,7 +100,7 @@ function assertClean(answer: Answer): void {
 	if (answer.status === 503) assertUnavailable(answer)
 }
 
-for (const { name, open } of sqliteDrivers) {
+for (const { name, open } of suitesBy(sqliteDrivers)) {
 	if (open === undefined) continue
 	describe(`faults of a SQLite file, by ${name}`, (test) => {
 		test('locked by another connection: 503 in bounded time, and requests succeed when the lock is released', () =>

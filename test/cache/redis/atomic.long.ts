@@ -1,4 +1,4 @@
-/** `add` and `increment` across four processes, many times, and with Redis killed in between. */
+/** `add` and `increment` across four processes, many times, and with Redis killed meanwhile. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'

@@ -12,6 +12,7 @@ import { describe } from '../../helpers/describe.ts'
 import { IS_MYSQL, mariadbIsHere, openPool, type Settings } from '../../helpers/mariadb.ts'
 import { type DriverName, driversHere, openDatabase } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 // Both are awaited before the first suite is declared, as suites begin to run during any await.
 const [isMariadbHere, postgresDrivers] = [await mariadbIsHere(), await driversHere()]
@@ -265,7 +266,7 @@ function onMariadb(settings: Settings): void {
 	})
 }
 
-for (const { name, open } of sqliteDrivers)
+for (const { name, open } of suitesBy(sqliteDrivers))
 	describe(`stored values of SQLite, by ${name}`, (test) => {
 		for (const [type, ...values] of SQLITE)
 			(open === undefined ? test.skip : test)(
@@ -335,6 +336,6 @@ const ELSEWHERE = { TimeZone: 'Asia/Kathmandu', DateStyle: 'SQL, DMY', IntervalS
 
 /** With a server available, the slower PGlite would test nothing else. */
 const onServer = postgresDrivers.filter((name) => name !== 'PGlite')
-for (const name of onServer.length > 0 ? onServer : postgresDrivers)
+for (const name of suitesBy(onServer.length > 0 ? onServer : postgresDrivers))
 	onPostgres(name, { synchronous_commit: 'off', ...(name === 'postgres.js' ? ELSEWHERE : {}) })
-if (isMariadbHere) SESSIONS.forEach(onMariadb)
+if (isMariadbHere) suitesBy(SESSIONS).forEach(onMariadb)

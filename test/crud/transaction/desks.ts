@@ -7,6 +7,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { MARIADB, mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { openDatabase } from '../../models/postgres/databases.ts'
 
 export interface Desk {
@@ -39,9 +40,9 @@ const SQL = (id: string, text: string) => [
 /** The stores that can be opened here. */
 export async function desksHere(): Promise<readonly DeskKind[]> {
 	const kinds: DeskKind[] = [
-		{ name: 'memory', isPooled: false, isKilled: false, open: async () => inMemory() },
+		...suitesBy([{ name: 'memory', isPooled: false, isKilled: false, open: async () => inMemory() }]),
 	]
-	for (const { name, open } of sqliteDrivers) {
+	for (const { name, open } of suitesBy(sqliteDrivers)) {
 		if (open !== undefined)
 			kinds.push({
 				name,
@@ -50,7 +51,7 @@ export async function desksHere(): Promise<readonly DeskKind[]> {
 				open: (_, seconds) => inSqlite(opened(open), seconds),
 			})
 	}
-	for (const name of await driversHere()) {
+	for (const name of suitesBy(await driversHere())) {
 		const isPooled = name !== 'PGlite'
 		kinds.push({
 			name,
@@ -59,18 +60,12 @@ export async function desksHere(): Promise<readonly DeskKind[]> {
 			open: (max, seconds) => inPostgres(name, max, seconds),
 		})
 	}
-	if (await mariadbIsHere()) {
+	for (const name of suitesBy((await mariadbIsHere()) ? ['mysql2/promise', 'mysql2'] : [])) {
 		kinds.push({
-			name: 'mysql2/promise',
+			name,
 			isPooled: true,
 			isKilled: true,
-			open: (max, seconds) => inMariadb(true, max, seconds),
-		})
-		kinds.push({
-			name: 'mysql2',
-			isPooled: true,
-			isKilled: true,
-			open: (max, seconds) => inMariadb(false, max, seconds),
+			open: (max, seconds) => inMariadb(name === 'mysql2/promise', max, seconds),
 		})
 	}
 	return kinds

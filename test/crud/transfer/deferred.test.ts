@@ -5,6 +5,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { driversHere, openDatabase } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 const OPTIONS: CrudOptions = {
 	visible: 'all',
@@ -20,9 +21,9 @@ interface Answer {
 const TAKEN = { field: 'name', code: 'unique', message: 'is taken by another record' }
 const MISSING = { field: 'shelf', code: 'foreign_key', message: 'refers to a record that does not exist' }
 
-for (const driver of await driversHere())
+for (const driver of suitesBy(await driversHere()))
 	describe(`crud/transfer: deferred constraints through ${driver}`, (test) => {
-		test('a check tells what the commit of the import would be refused for', async () => {
+		test('a check reports why the commit of the import would be refused', async () => {
 			const { database, exec, close } = await openDatabase(driver)
 			const [shelf, herb] = [`deferred_shelf_${process.pid}`, `deferred_herb_${process.pid}`]
 			await exec(`create table ${shelf} (id int primary key); create table ${herb} (id serial primary key,

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 
 /** A column of each form, and the choices that it gives. */
@@ -62,4 +63,4 @@ function checks(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) checks(name)
+for (const name of suitesBy(await driversHere())) checks(name)

@@ -9,6 +9,7 @@ import type { Table } from '../../../lib/models/sql/table.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater, openDatabase } from './databases.ts'
 
 const DROP =
@@ -286,7 +287,7 @@ function refusesBy(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) refusesBy(name)
+for (const name of suitesBy(await driversHere())) refusesBy(name)
 
 const TABLE: Table = { schema: 'public', name: 't', columns: [], key: ['id'], constraints: [], isView: false }
 

@@ -2,6 +2,7 @@
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { driversHere, openDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import {
 	dropsLinkedColumn,
 	LINK_TABLE_NAMES,
@@ -11,7 +12,7 @@ import {
 	openLinkModels,
 } from '../link-cases.ts'
 
-for (const name of await driversHere()) {
+for (const name of suitesBy(await driversHere())) {
 	describe(`links, ${name}`, (test) => {
 		const drop = `drop table if exists ${LINK_TABLE_NAMES.join(', ')}`
 		let opened: TestDatabase

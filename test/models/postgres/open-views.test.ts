@@ -4,6 +4,7 @@ import type { Selection } from '../../../lib/models/model.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 
 const SCHEMA = `
@@ -78,4 +79,4 @@ function opens(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) opens(name)
+for (const name of suitesBy(await driversHere())) opens(name)

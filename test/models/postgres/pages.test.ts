@@ -7,6 +7,7 @@ import { ModelError } from '../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere, SERVER } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 
 const TABLE = 'pgad_pages'
@@ -95,7 +96,7 @@ function pages(name: DriverName): void {
 }
 
 const names = await driversHere()
-for (const name of names) pages(name)
+for (const name of suitesBy(names)) pages(name)
 
 if (names.includes('pg'))
 	describe('postgres: pages that are too large', (test) => {

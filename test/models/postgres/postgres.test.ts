@@ -5,6 +5,7 @@ import type { Selection } from '../../../lib/models/model.ts'
 import { type PostgresDatabase, PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere, SERVER } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater, openDatabase } from './databases.ts'
 
 const SCHEMA = `
@@ -334,7 +335,7 @@ function opens(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) opens(name)
+for (const name of suitesBy(await driversHere())) opens(name)
 
 describe('the database given to PostgresModel', (test) => {
 	test('must be a Pool, a sql or a PGlite', async () => {

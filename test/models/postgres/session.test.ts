@@ -6,6 +6,7 @@ import { ModelError } from '../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere, SERVER, type TestDatabase } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 import {
 	ALL,
@@ -267,7 +268,7 @@ describe('what a session may have', (test) => {
 	})
 })
 
-for (const name of here) suite(name, name === 'PGlite' ? 1 : 2)
+for (const name of suitesBy(here)) suite(name, name === 'PGlite' ? 1 : 2)
 
 if (here.includes('pg'))
 	describe('sessions by pg: connections', (test) => {

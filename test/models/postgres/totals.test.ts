@@ -1,4 +1,4 @@
-/** Totals of PostgreSQL: special values, plans as those of statements by hand, and statements that take too long. */
+/** Totals of PostgreSQL: special values, plans like those of hand-written statements, and statements that take too long. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer } from '../../../lib/index.ts'
@@ -11,6 +11,7 @@ import { Totals } from '../../../lib/models/sql/totals.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log, until } from '../../helpers/listening.ts'
 import { driversHere, openDatabase, SERVER, type TestDatabase, untilOpened } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 const TABLE = `pgtotals_${process.pid}`
 const sum = (field: string): Total => ({ op: 'sum', field, name: field })
@@ -24,7 +25,7 @@ const up = (key: number) => ({ key, descending: false })
 
 const drivers = await driversHere()
 
-for (const name of drivers)
+for (const name of suitesBy(drivers))
 	describe(`totals of PostgreSQL, ${name}`, (test) => {
 		let opened: TestDatabase
 		let model: PostgresModel

@@ -6,6 +6,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere, type Settings } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 
 /** A type, a value as SQL, and its JSON. */
@@ -372,4 +373,5 @@ async function sessionsOf(name: DriverName, settings: Settings): Promise<void> {
 	})
 }
 
-for (const name of await driversHere()) for (const settings of SESSIONS) await sessionsOf(name, settings)
+for (const name of suitesBy(await driversHere()))
+	for (const settings of SESSIONS) await sessionsOf(name, settings)

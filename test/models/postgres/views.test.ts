@@ -5,6 +5,7 @@ import { ModelError } from '../../../lib/models/model-error.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater } from './databases.ts'
 
 const DROP = 'drop schema if exists pgad_views cascade'
@@ -162,4 +163,4 @@ function views(name: DriverName): void {
 	})
 }
 
-for (const name of await driversHere()) views(name)
+for (const name of suitesBy(await driversHere())) views(name)

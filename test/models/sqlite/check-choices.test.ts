@@ -6,6 +6,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { onDatabases } from './database.ts'
 
 describe('SQLite: choices of checks', (test) => {
@@ -68,7 +69,7 @@ describe('SQLite: choices of checks', (test) => {
 	})
 })
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: choices of checks`, (test) => {
 		const on = onDatabases(test, driver)
 

@@ -7,6 +7,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
 import { stopwatch } from '../../helpers/stalls.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './database.ts'
 
 const ID = selectionOf('id')
@@ -32,7 +33,7 @@ const TABLES = `
 	insert into author values (1, 'first'); insert into article values (1, 'one', 'x', 1, 1, 1)
 `
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: failures`, (test) => {
 		const { open } = driver
 		const check = open === undefined ? test.skip : test

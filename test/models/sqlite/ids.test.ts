@@ -3,9 +3,10 @@ import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './database.ts'
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: ids`, (test) => {
 		const on = onDatabases(test, driver)
 		const all = selectionOf('id', 'note')

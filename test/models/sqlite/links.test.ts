@@ -2,9 +2,10 @@
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { dropsLinkedColumn, LINK_TABLES, type LinkModels, linkTests, openLinkModels } from '../link-cases.ts'
 
-for (const { name, open } of sqliteDrivers) {
+for (const { name, open } of suitesBy(sqliteDrivers)) {
 	if (open === undefined) continue
 	describe(`links, ${name}`, (test) => {
 		let database: TestDatabase

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 const SCHEMA = `
 	create table Author (Id integer primary key, mail text not null unique, shelf int, place int, unique (shelf, place));
@@ -27,7 +28,7 @@ const SCHEMA = `
 	create table other.article (id integer primary key, author int references author);
 `
 
-for (const { name, open } of sqliteDrivers) {
+for (const { name, open } of suitesBy(sqliteDrivers)) {
 	if (open === undefined) continue
 	describe(`foreign keys by ${name}`, (test) => {
 		const database = opened(open)

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { type SqliteDriverCase, sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import {
 	goesOnWithout,
 	type Models,
@@ -134,4 +135,4 @@ function related(driver: SqliteDriverCase): void {
 	})
 }
 
-for (const driver of sqliteDrivers) related(driver)
+for (const driver of suitesBy(sqliteDrivers)) related(driver)

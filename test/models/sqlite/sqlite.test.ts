@@ -3,6 +3,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { modelContract } from '../../../lib/testing/index.ts'
 import { describe } from '../../helpers/describe.ts'
 import { opened, sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 
 /** The table of the model contract, and those with other keys. */
 const TABLES = `
@@ -34,7 +35,7 @@ const TABLES = `
 /** Decimals of 20 digits are exact as texts only, and are compared as texts. */
 const AS_NUMBERS = ['price is compared by every operator', 'price orders up and down, nulls last both ways']
 
-for (const { name, open } of sqliteDrivers) {
+for (const { name, open } of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${name}: the contract`, (test) => {
 		const databases: TestDatabase[] = []
 		const make = (table: string) => () => {

@@ -3,11 +3,12 @@ import type { Order } from '../../../lib/models/model.ts'
 import { SqliteModel, type SqliteModelOptions } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { onDatabases, selectionOf } from './database.ts'
 
 const BY_ID: readonly Order[] = [{ field: 'id', descending: false }]
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: tables`, (test) => {
 		const on = onDatabases(test, driver)
 

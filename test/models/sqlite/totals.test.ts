@@ -5,6 +5,7 @@ import { ModelError } from '../../../lib/models/model-error.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { onDatabases } from './database.ts'
 
 const sum = (field: string): Total => ({ op: 'sum', field, name: field })
@@ -18,7 +19,7 @@ async function totals(database: TestDatabase, table: string, query: Partial<Tota
 	return json
 }
 
-for (const driver of sqliteDrivers)
+for (const driver of suitesBy(sqliteDrivers))
 	describe(`totals of SQLite, ${driver.name}`, (test) => {
 		const on = onDatabases(test, driver)
 

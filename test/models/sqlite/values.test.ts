@@ -4,9 +4,10 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { RawJson } from '../../../lib/wire/raw-json.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers, type TestDatabase } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './database.ts'
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: values`, (test) => {
 		const on = onDatabases(test, driver)
 

@@ -5,6 +5,7 @@ import { ModelError } from '../../../lib/models/model-error.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { sqliteDrivers } from '../../helpers/sqlite.ts'
+import { suitesBy } from '../../helpers/suites-by.ts'
 import { NO_GUARD, onDatabases, selectionOf } from './database.ts'
 
 const TABLES = `
@@ -37,7 +38,7 @@ async function failure(work: Promise<unknown>): Promise<unknown> {
 	}
 }
 
-for (const driver of sqliteDrivers) {
+for (const driver of suitesBy(sqliteDrivers)) {
 	describe(`SqliteModel over ${driver.name}: writable views`, (test) => {
 		const on = onDatabases(test, driver)
 

@@ -74,6 +74,21 @@ describe('caches of client-chosen query texts', (test) => {
 		assert.ok(grown < MOST, `${Math.round(grown / MEGABYTE)} MiB`)
 	})
 
+	test("don't keep the bodies that the texts are from", async () => {
+		const { ask } = asking({ t: new CrudHandler(overPostgres(), { visible: 'all', ignoreQuery: ['pad'] }) })
+		const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+		const send = async (n: number): Promise<void> => {
+			const other = (n + 1 + Math.floor(n / 12)) % 12
+			const body = `sort=${FIELDS[n % 12]},${FIELDS[other]}&pad=${'y'.repeat(1_000_000)}`
+			assert.is((await ask('QUERY /t', { headers, body })).status, 200)
+		}
+		await send(0)
+		const before = heapUsed()
+		for (let n = 1; n < 100; n++) await send(n)
+		const grown = heapUsed() - before
+		assert.ok(grown < MOST, `${Math.round(grown / MEGABYTE)} MiB`)
+	})
+
 	test('stay bounded also where the database is in this process', async () => {
 		const database = sqliteDrivers.find(({ open }) => open !== undefined)?.open?.()
 		if (database === undefined) throw new Error('there is no driver of SQLite')
