@@ -1,10 +1,10 @@
-/** Texts of any code points, for properties. */
+/** Arbitrary code points for fast-check. */
 import fc from 'fast-check'
 
-/** Surrogates, which are no characters by themselves. */
+/** Surrogates: code points that aren't characters. */
 const SURROGATES = { first: 0xd800, count: 0x800 }
 
-/** What `unit: 'binary'` of fast-check is, but that builds a table of 1.1 million characters for each arbitrary. */
+/** Like `unit: 'binary'` of fast-check, which however builds a table of 1.1 million characters per arbitrary. */
 export const CODE_POINT: fc.Arbitrary<string> = fc.integer({ min: 0, max: 0x10ffff - SURROGATES.count }).map(
 	(n) => String.fromCodePoint(n < SURROGATES.first ? n : n + SURROGATES.count),
 	(text) => {

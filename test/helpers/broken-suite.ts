@@ -1,6 +1,7 @@
 /**
- * A program: a suite whose hooks fail, those that its arguments name; with `stray` a promise is rejected that nobody
- * listens to, with `hang` a test waits for what never comes, with `details` and `nothing` one throws what uvu can't print. Run by `describe.test.ts`.
+ * A program run by `describe.test.ts`: a suite that fails in the ways its arguments name. `before` and `after`: that hook
+ * throws. `stray`, `strays`, `late`: unhandled rejections. `hang`: a test never ends. `details`, `nothing`: a test throws what
+ * uvu can't print.
  */
 import { RestError } from '../../lib/base/error.ts'
 import { describe } from './describe.ts'

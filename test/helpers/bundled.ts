@@ -1,6 +1,6 @@
 /**
- * Makes one JavaScript file of a TypeScript program and all it imports from here, as a build does: it starts in a
- * third of the time that `tsx` needs for the sources. For programs that tests start again and again.
+ * Bundles a TypeScript program with everything it imports from this repository into one JavaScript file, which starts in a
+ * third of the time that `tsx` needs. For programs that tests start many times.
  */
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,13 +28,13 @@ async function bundle(file: string): Promise<string> {
 	await build({
 		...{ entryPoints: [file], outfile, bundle: true, packages: 'external', format: 'esm' },
 		...{ platform: 'node', target: 'node20', sourcemap: true, logLevel: 'warning' },
-		// Files next to the program are resolved as if it still were there.
+		// So that the program still finds the files next to its source.
 		define: { 'import.meta.url': JSON.stringify(pathToFileURL(file).href) },
 	})
 	return outfile
 }
 
-/** Packages are resolved from the program's folder. */
+/** With a link to `node_modules`, as the bundle imports packages from its own folder. */
 function makeFolder(): string {
 	const made = mkdtempSync(join(tmpdir(), 'verbena-bundled-'))
 	symlinkSync(`${ROOT}/node_modules`, join(made, 'node_modules'), 'dir')

@@ -1,4 +1,4 @@
-/** A certificate of our own, made by openssl, for tests over TLS. */
+/** A self-signed certificate, made by openssl, for tests over TLS. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ export interface Certificate {
 	readonly cert: Buffer
 }
 
-/** For `localhost`, good for a day. */
+/** For `localhost`, valid for a day. */
 export function selfSigned(): Certificate {
 	const folder = mkdtempSync(join(tmpdir(), 'verbena-'))
 	try {

@@ -1,7 +1,7 @@
 /**
- * Chromium without a window, for tests of pages. It is the one of the system: `apt-get install chromium-headless-shell`,
- * which has the same engine as `chromium` and starts in a third of the time. Where there is neither, these tests are skipped,
- * loudly; where `CI=true`, they fail.
+ * Headless Chromium for tests of pages. It is installed by the system: `apt-get install chromium-headless-shell`, which has
+ * the same engine as `chromium` and starts in a third of the time. Without either, these tests are skipped with a message;
+ * with `CI=true` they fail.
  */
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
@@ -16,7 +16,7 @@ const ARGS = [
 	...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-/** `test`; without a browser, unless in CI, `test.skip`. */
+/** `test`; `test.skip` if there is no browser and this isn't CI. */
 export function inChromium(test: Test, what: string): Test | Test['skip'] {
 	if (process.env.CI === 'true' || EXECUTABLE !== undefined) return test
 	console.error(`\n  SKIPPED: ${what}: ${MISSING}\n`)

@@ -1,6 +1,6 @@
-/** The processor time of work, which is independent of other programs' load. */
+/** Measures work by CPU time, which depends less than elapsed time on what else the machine does. */
 
-/** The processor time of this process in milliseconds, garbage collection and compilation included. */
+/** The CPU time of this process in milliseconds, including garbage collection and compilation. */
 export function cost(work: () => unknown): number {
 	const before = process.cpuUsage()
 	work()
@@ -8,8 +8,8 @@ export function cost(work: () => unknown): number {
 }
 
 /**
- * How many times more `large` costs than `small`: the least of some rounds of each, in turn, so that both have their part
- * of a slow while. What costs less than a third of a millisecond counts as that.
+ * How many times more `large` costs than `small`: the minimum over several rounds of each. Rounds alternate, so that a slow
+ * phase of the machine affects both. A cost of less than 0.3 ms counts as 0.3 ms.
  */
 export async function growth(
 	small: () => unknown,

@@ -1,6 +1,6 @@
 /**
- * The part of `curl` that the documentation uses, so that what it shows can be checked on machines without
- * curl: `-i -X -H -d -F -k --data-raw --http2`, and `-g -s -N --http1.1`, which change nothing here.
+ * The options of `curl` that the documentation uses, so that its examples can be checked on machines without curl:
+ * `-i -X -H -d -F -k --data-raw --http2`, and `-g -s -N --http1.1`, which have no effect here.
  */
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request as requestHttp } from 'node:http'

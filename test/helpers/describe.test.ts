@@ -1,6 +1,6 @@
 /**
- * A suite fails when one of its hooks does: uvu alone skips its tests, and reports success. An unhandled rejection fails
- * one test: by itself it would end the process, and with it all other tests.
+ * A suite fails when one of its hooks does; uvu alone would skip its tests and report success. An unhandled rejection fails
+ * one test; without `describe` it would end the process, and with it all other tests.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
@@ -12,7 +12,7 @@ describe('describe', (test) => {
 	const table: [hooks: string[], code: number, said: RegExp][] = [
 		[[], 0, /Passed: +3/],
 		[['before'], 1, /"passes".*there is no store.*Passed: +0/s],
-		// Nothing to close, as opening failed: the reason is the first failure.
+		// The `after` hook fails only because `before` did, so the error of `before` is reported.
 		[['before', 'after'], 1, /"passes".*there is no store.*Passed: +0/s],
 		[['after'], 1, /nothing to be closed/],
 		[['stray'], 1, /"passes".*nobody listens.*Passed: +2/s],

@@ -1,6 +1,6 @@
 /**
- * Loaded into the processes of `run.ts`: a word of it ends one whose tests are over, and which something holds open that
- * one of them has left. Not by a signal, which would leave coverage unwritten.
+ * Preloaded into the processes that `run.ts` starts. Any message from it ends a process whose tests are over, but which is
+ * kept alive by something that a test left open. A signal would end it without writing coverage.
  */
 process.once('message', () => process.exit())
 process.channel?.unref()

@@ -1,4 +1,4 @@
-/** Creates an exchange, for testing single steps: a request is plain data over a stream. */
+/** Creates exchanges to test single steps with; the request is plain data over a stream. */
 import { Readable } from 'node:stream'
 import { Deadlines } from '../../lib/base/deadlines.ts'
 import { MemoryCache } from '../../lib/cache/memory-cache.ts'

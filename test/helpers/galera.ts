@@ -1,4 +1,4 @@
-/** Three nodes of Galera, MariaDB's cluster, started by a test, each a machine where that is possible. */
+/** A test's own cluster of three nodes of Galera (MariaDB), each in a network namespace where that is possible. */
 import { existsSync } from 'node:fs'
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise'
 import { until } from './listening.ts'
@@ -6,7 +6,7 @@ import { HERE, hasMachines, type Machine, machines } from './machines.ts'
 import { type OwnMariadb, ownMariadb } from './mariadb.ts'
 import { freePorts } from './program.ts'
 
-/** Debian's package galera-4 has the library, rsync the program by which a node copies another's data. */
+/** The library is in Debian's package galera-4. A new node copies another's data by rsync. */
 const NEEDED = ['/usr/lib/galera/libgalera_smm.so', '/usr/bin/rsync'] as const
 
 /** An isolated node loses quorum after two to four seconds, and may rejoin after one. */
@@ -24,13 +24,13 @@ export function galeraIsHere(): boolean {
 
 export interface GaleraNode {
 	readonly port: number
-	/** `undefined` where there can be no machines. */
+	/** `undefined` where there can be no network namespaces. */
 	readonly machine: Machine | undefined
 	/** mysql2's connection options. */
 	readonly options: OwnMariadb['options']
 	/** A connection opened while the node was ready. */
 	readonly admin: Connection
-	/** Whether it has quorum, and is up to date. */
+	/** Whether it accepts statements: it has quorum and is in sync. */
 	isReady(): Promise<boolean>
 	/** Isolates it from the other nodes, or lets it rejoin; resolves when it has noticed. */
 	isolate(isIsolated: boolean): Promise<void>

@@ -1,4 +1,4 @@
-/** The report about a process that hangs says what it waits for. */
+/** The report on a hanging process says what it waits for. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import * as assert from 'uvu/assert'

@@ -1,4 +1,4 @@
-/** What keeps a test process from exiting, by the report that Node writes on a signal. */
+/** Finds out what keeps a test process alive, from the diagnostic report that Node writes on a signal. */
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 const SIGNAL = 'SIGUSR2'
-/** A process starved by others may take this long to write it. */
-const PATIENCE = 20_000
+/** Time to wait for the report, in milliseconds: other processes may take all cores. */
+const TIMEOUT = 20_000
 
 /** The parts of a report that are used; see Node's documentation, "Diagnostic report". */
 interface Report {
@@ -28,7 +28,7 @@ interface Handle {
 /** A folder for the reports of one process, and the `node` options that make it write them there. */
 export interface Reports {
 	readonly args: readonly string[]
-	/** What the process does and waits for, one per line, or that it doesn't respond. */
+	/** Its stack and the handles it waits for, one per line, or that it doesn't respond. */
 	of(child: ChildProcess): Promise<string[]>
 	remove(): void
 }
@@ -45,7 +45,7 @@ export function reports(): Reports {
 		],
 		async of(child) {
 			child.kill(SIGNAL)
-			for (const end = performance.now() + PATIENCE; performance.now() < end; ) {
+			for (const end = performance.now() + TIMEOUT; performance.now() < end; ) {
 				const report = reportIn(file)
 				if (report !== undefined) return linesOf(report)
 				await setTimeout(100)

@@ -1,7 +1,7 @@
-/** A host name that leads where a test says, for whatever looks names up in this process. */
+/** A host name whose address a test can change: `dns.lookup` of this process is replaced. */
 import dns from 'node:dns'
 
-/** A host name for this process, as DNS leads it: new connections go to the address that it has been given last. */
+/** Adds a host name to this process. New connections to it go to the address set last by `to`. */
 export function hostName(address: string): { name: string; to(address: string): void; remove(): void } {
 	const name = `primary-${process.pid}.verbena.test`
 	const { lookup } = dns

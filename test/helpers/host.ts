@@ -1,6 +1,6 @@
 /**
- * A program that runs many others, one after the other, in one process: a start of Node each would take most
- * of the time. Each gets a port of its own, as PORT, and may go on listening.
+ * A program that runs many others, one after the other, in one process, as starting Node for each would take most of the
+ * time. Each gets its own port as PORT, and may keep listening.
  *
  *     node --import tsx test/helpers/host.ts '[["examples/01-hello.ts", 4000]]'
  *
@@ -32,7 +32,7 @@ async function runOne(file: string, port: number): Promise<Report> {
 	process.env.PORT = String(port)
 	try {
 		await import(pathToFileURL(file).href)
-		await setTimeout(10) // for what is printed by the callback of a `listen`
+		await setTimeout(10) // the callback of `listen` may print
 		return { file, port, printed, failure: '' }
 	} catch (error) {
 		return { file, port, printed, failure: format(error) }

@@ -61,7 +61,7 @@ export async function listening(
 	}
 }
 
-/** Waits until something holds, polling every 5 ms; fails after `time`, which is long as machines stall. */
+/** Waits until `holds` is true, polling every 5 ms. Fails after `time` milliseconds; the default is long, as machines stall. */
 export async function until(
 	holds: () => boolean | Promise<boolean>,
 	what: string,

@@ -1,7 +1,7 @@
 /**
- * Machines for tests: network namespaces of Linux, each with an address of its own, on one bridge with this process. Unlike a
- * killed process, whose kernel closes its connections, one that is cut off is silent: nothing that is sent to it is answered or
- * refused, as behind a pulled cable in a routed network. Needs root and `ip` (Debian: iproute2).
+ * Machines for tests: Linux network namespaces, each with its own address, on a bridge with this process. The kernel closes the
+ * connections of a killed process, but a namespace that is cut off is silent: packets to it are neither answered nor refused, as
+ * if its cable were pulled. Needs root and `ip` (Debian: iproute2).
  */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -13,28 +13,28 @@ const exec = promisify(execFile)
 const FOLDER = '/run/netns'
 const PREFIX = 'verbena-'
 
-/** 198.18.0.0/15, for benchmarks of networks (RFC 2544), is routed by nobody: as many networks of 254 addresses. */
+/** The number of /24 networks in 198.18.0.0/15, which is reserved for benchmarks (RFC 2544) and routed nowhere. */
 const NETWORKS = 512
 
 export interface Machine {
 	readonly address: string
-	/** What runs a program in it, in front of the program and its arguments. */
+	/** The command that runs a program in it; the program and its arguments follow. */
 	readonly prefix: readonly string[]
-	/** Makes it silent for all others, and them for it. */
+	/** Drops all packets to and from it. */
 	cut(): Promise<void>
 	mend(): Promise<void>
 }
 
-/** A program is run here, on loopback: for what needs no machine of its own. */
+/** This machine, on loopback, for programs that need no machine of their own. */
 export const HERE: Pick<Machine, 'address' | 'prefix'> = { address: '127.0.0.1', prefix: [] }
 
 export interface Machines {
 	readonly all: readonly Machine[]
-	/** Removes all, and kills what still runs in them. */
+	/** Removes all, and kills the programs in them. */
 	remove(): Promise<void>
 }
 
-/** Whether there can be machines. Where there can't, that is said aloud, and what needs their silence is skipped. */
+/** Whether network namespaces can be created. Otherwise a message is printed, and tests of silent machines are skipped. */
 export const hasMachines: boolean = areMachinesHere()
 
 function areMachinesHere(): boolean {
@@ -59,11 +59,11 @@ function areMachinesHere(): boolean {
 
 let groups = 0
 
-/** Makes so many machines, which reach each other and this process. */
+/** Creates `count` machines that reach each other and this process. */
 export async function machines(count: number): Promise<Machines> {
 	await removeLeftovers()
 	const network = await freeNetwork()
-	// The kernel takes its time to remove what an earlier call has made.
+	// Names are never reused, as the kernel removes interfaces with a delay.
 	const group = `g${++groups}`
 	const bridge = `vb${process.pid}${group}`
 	const names = Array.from({ length: count }, (_, at) => `${PREFIX}${process.pid}-${group}-${at}`)
@@ -88,7 +88,7 @@ export async function machines(count: number): Promise<Machines> {
 				`link set ${port} master ${bridge} up`,
 				`neigh add ${hosts[at + 1]} lladdr ${hardware(at + 1)} dev ${bridge} nud permanent`,
 			)
-			// Where addresses are looked for on the wire, "no route to host" comes within seconds.
+			// Permanent neighbours: if a cut-off address had to be resolved, "no route to host" would come within seconds.
 			const others = hosts.flatMap((host, other) =>
 				other === at + 1 ? [] : [`neigh add ${host} lladdr ${hardware(other)} dev eth0 nud permanent`],
 			)
@@ -116,7 +116,7 @@ export async function machines(count: number): Promise<Machines> {
 	return { all, remove: async () => remove() }
 }
 
-/** A hardware address of the kind that anyone may use. */
+/** A locally administered MAC address. */
 function hardware(at: number): string {
 	const bytes = [0x02, 0x76, 0x62, (process.pid >> 8) & 0xff, process.pid & 0xff, at]
 	return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(':')
@@ -137,7 +137,7 @@ function silently(program: string, ...args: readonly string[]): string {
 	}
 }
 
-/** A namespace without a name lives on with the programs in it: as what a failed test has left. */
+/** Deletes a namespace. Its programs are killed first, as they would keep it alive without a name. */
 function destroy(name: string): void {
 	for (const pid of silently('ip', 'netns', 'pids', name).split('\n').filter(Boolean)) {
 		try {
@@ -147,7 +147,7 @@ function destroy(name: string): void {
 	silently('ip', 'netns', 'delete', name)
 }
 
-/** Each process begins at another one; what other processes have is among the addresses. */
+/** A network without a route. Each process starts searching at a different one. */
 async function freeNetwork(): Promise<string> {
 	const { stdout } = await exec('ip', ['-4', '-o', 'route', 'show', 'table', 'all'])
 	for (let tries = 0; tries < NETWORKS; tries++) {
@@ -158,7 +158,7 @@ async function freeNetwork(): Promise<string> {
 	throw new Error('there is no free network')
 }
 
-/** Removes the machines of processes that were killed. Their bridges have no ports left then. */
+/** Removes the machines and bridges of processes that were killed. */
 async function removeLeftovers(): Promise<void> {
 	if (!existsSync(FOLDER)) return
 	for (const name of readdirSync(FOLDER)) {

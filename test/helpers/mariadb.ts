@@ -25,7 +25,7 @@ export const MARIADB = {
 	database: process.env.MYSQL_DATABASE ?? 'test',
 }
 
-/** Whether the existing server is MySQL. What tests then leave out is named where it is. */
+/** Whether the existing server is MySQL. Tests that need MariaDB check it. */
 export const IS_MYSQL = await isMysql()
 
 /** Settings of each session: `{ sql_mode: 'ANSI_QUOTES', time_zone: '+05:30' }`. */
@@ -38,7 +38,7 @@ export function openPool(settings: Settings = {}, options: PoolOptions = {}): Po
 	// The promise pool passes its listeners the callback connection; statements run in the order they are sent.
 	pool.pool.on('connection', (connection) => {
 		for (const [name, value] of values) connection.query(`set session ${name} = ?`, [value])
-		// For the sequences of `forMysql`.
+		// `forMysql` replaces sequences by recursive queries.
 		if (IS_MYSQL) connection.query('set session cte_max_recursion_depth = 1000000')
 	})
 	if (IS_MYSQL) rewriteFixtures(pool)
@@ -58,7 +58,7 @@ async function isMysql(): Promise<boolean> {
 
 type Send = (...args: unknown[]) => Promise<unknown>
 
-/** Rewrites what a test sends itself; models take connections of the pool instead. */
+/** Rewrites only the statements that a test sends by `pool.query`: models use connections of the pool. */
 function rewriteFixtures(pool: Pool): void {
 	const query = pool.query.bind(pool) as Send
 	const rewritten = async (text: unknown, ...rest: unknown[]): Promise<unknown> => {
@@ -80,7 +80,7 @@ function rewriteFixtures(pool: Pool): void {
 
 const SET_STATEMENT = /^set statement (\S+?) ?= ?(\S+) for ([\s\S]+)$/
 
-/** A statement as MySQL has it: uuid is `char(36)`, a sequence is a recursive query. */
+/** A statement of MariaDB, for MySQL: uuid becomes `char(36)`, a sequence becomes a recursive query. */
 function forMysql(text: string): string {
 	const typed = /^\s*create table/.test(text) ? text.replace(/(?<=\w )uuid\b(?! *\()/g, 'char(36)') : text
 	return typed
@@ -93,8 +93,8 @@ function forMysql(text: string): string {
 }
 
 /**
- * Whether the server is there. Where it isn't, that is said aloud and its tests are left out; with `CI=true` it
- * is a failure.
+ * Whether the existing server can be reached. If not, a message is printed and its tests are skipped; with `CI=true` it is a
+ * failure.
  */
 export async function mariadbIsHere(): Promise<boolean> {
 	try {
@@ -126,7 +126,7 @@ export interface OwnMariadb {
 	remove(): Promise<void>
 }
 
-/** Root may come from other machines as well; a node of Galera keeps that for itself. */
+/** Lets root connect from other machines. It is not replicated: each Galera node runs this by itself. */
 const FROM_ANYWHERE = `set session sql_log_bin = 0;
 set session wsrep_on = off;
 create user if not exists root@'%';
@@ -144,8 +144,8 @@ export async function ownMariadb(
 	const data = join(folder, 'data')
 	// Started by root, the server requires a user to run as.
 	const user = process.getuid?.() === 0 ? await ownedByMysql(folder) : []
-	// A starting server deletes all temporary tables in its tmpdir: in `/tmp` also those of the existing server,
-	// whose statements would fail. The installation starts one too.
+	// A starting server deletes all temporary tables in its tmpdir; in `/tmp` that would include those of the existing
+	// server, whose statements would fail. `mariadb-install-db` starts a server too.
 	const env = { ...process.env, TMPDIR: folder }
 	await exec(
 		'mariadb-install-db',
@@ -208,13 +208,13 @@ export async function ownMariadb(
 	}
 }
 
-/** Waits until every thread of a process has stopped: each does when it is scheduled next, and may respond before. */
+/** Waits until every thread of a process has stopped. Until a thread is scheduled next, it may still respond. */
 async function stopped(pid: number | undefined): Promise<void> {
 	const folder = `/proc/${pid}/task`
 	if (!existsSync(folder)) return setTimeout(200)
 	for (;;) {
 		const threads = await readdir(folder)
-		// A thread that has ended meanwhile doesn't respond either.
+		// A thread that has ended meanwhile counts as stopped.
 		const texts = await Promise.all(
 			threads.map((id) => readFile(`${folder}/${id}/stat`, 'utf8').catch(() => '() T')),
 		)

@@ -1,4 +1,4 @@
-/** A separate database per run, where a server refuses to create them. */
+/** `ownDatabases` when a server is down or refuses to create a database. */
 import * as assert from 'uvu/assert'
 import { describe } from './describe.ts'
 import { ROOT, start } from './program.ts'

@@ -1,7 +1,7 @@
 /**
- * A database of its own for each run of the tests, in PostgreSQL and in MariaDB, and a Redis, so that two runs don't meet
- * in a table or a key, and leave none behind. Made and dropped by `run.ts`; the tests find them by `PGDATABASE`,
- * `MYSQL_DATABASE` and `REDIS_PORT`.
+ * A separate database per test run, in PostgreSQL and in MariaDB, and a separate Redis, so that two runs share no table or
+ * key, and leave none behind. Created and dropped by `run.ts`; tests find them by `PGDATABASE`, `MYSQL_DATABASE` and
+ * `REDIS_PORT`.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -25,7 +25,7 @@ export interface OwnDatabases {
 /** Runs one statement on a server. @throws the driver's error: the server is down, or refuses */
 type Statement = (text: string) => Promise<unknown>
 
-/** Creates them. A missing or refusing server is left as it is: its tests report what they lack. */
+/** Creates them. If a server is missing or refuses, its environment is left as it is, and its tests report what they lack. */
 export async function ownDatabases(): Promise<OwnDatabases> {
 	const name = `verbena_test_${process.pid}_${randomBytes(4).toString('hex')}`
 	const servers: [variable: string, statement: Statement][] = [

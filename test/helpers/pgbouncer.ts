@@ -10,7 +10,7 @@ import { until } from './listening.ts'
 import { SERVER } from './postgres.ts'
 import { freePorts } from './program.ts'
 
-/** Debian's path, which is not on many users' PATH. */
+/** Debian's path. /usr/sbin is not in the PATH of most users. */
 const PROGRAM = '/usr/sbin/pgbouncer'
 
 /** Whether PgBouncer is installed; otherwise a message is printed, and with `CI=true` it is a failure. */
@@ -79,7 +79,7 @@ export async function ownBouncer(settings: readonly string[] = [], server: objec
 	}
 }
 
-/** It refuses to run as root. */
+/** As `nobody` if we are root, as PgBouncer refuses to run as root. */
 function startAsUser(file: string): ChildProcess {
 	const asNobody = ['--reuid=nobody', '--regid=nogroup', '--clear-groups', PROGRAM, file]
 	const isRoot = process.getuid?.() === 0

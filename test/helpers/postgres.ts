@@ -91,8 +91,8 @@ export function databaseLater(...of: Parameters<typeof openDatabase>): () => Pro
 }
 
 /**
- * The drivers there are to test by: PGlite always, the others where the server is. Where it isn't, that is said
- * aloud; with `CI=true` it is a failure.
+ * The drivers that can be tested: PGlite always, the others if the server can be reached. If not, a message is printed; with
+ * `CI=true` it is a failure.
  */
 export async function driversHere(): Promise<readonly DriverName[]> {
 	const client = new pg.Client({ ...SERVER, connectionTimeoutMillis: 30_000 })
@@ -138,15 +138,15 @@ export interface OwnPostgres {
 }
 
 /**
- * Makes a server in a folder for a while, on a free port, for user `postgres` without a password; it is running. With
- * a primary it is a replica of that.
+ * Creates and starts a server in a temporary folder, on a free port, for user `postgres` without a password. With a
+ * `primary`, it is a replica of that.
  */
 export async function ownPostgres(
 	primary?: OwnPostgres,
 	{ address: host, prefix }: Pick<Machine, 'address' | 'prefix'> = HERE,
 ): Promise<OwnPostgres> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-postgres-'))
-	// The same on all machines, so that a name can lead to each of them.
+	// The same port on all machines, so that one host name can lead to any of them.
 	const [port = 0] = prefix.length > 0 ? [5432] : await freePorts(1)
 	const program = await programs(folder, prefix)
 	const data = join(folder, 'data')
@@ -190,7 +190,7 @@ export async function ownPostgres(
 	}
 }
 
-/** Runs PostgreSQL's own programs; as user `postgres` if we are root, as which they refuse to run. */
+/** Runs PostgreSQL's programs; as user `postgres` if we are root, as they refuse to run as root. */
 async function programs(
 	folder: string,
 	prefix: readonly string[],
@@ -211,7 +211,7 @@ async function programs(
 	}
 }
 
-/** The folder of the newest server's programs, which Debian keeps off the path. */
+/** The folder with the newest server's programs, which Debian doesn't put in the PATH. */
 function binaries(): string {
 	const debian = '/usr/lib/postgresql'
 	const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(a) - Number(b)) : []
@@ -220,8 +220,8 @@ function binaries(): string {
 }
 
 /**
- * Opens a model with a short timeout, which also applies to opening: retried when that was too short, and when a pooler
- * whose connections were killed has none yet.
+ * Opens a model with a short timeout. The timeout applies to opening too, so opening is retried when it was too short, or when
+ * a pooler has not replaced its killed connections yet.
  */
 export async function untilOpened<T>(open: () => Promise<T>): Promise<T> {
 	for (let tries = 0; ; tries++) {

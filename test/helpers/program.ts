@@ -103,7 +103,7 @@ async function isFree(port: number): Promise<boolean> {
 
 /** Starts a program; the caller must end it. */
 export function start({ args, program = process.execPath, cwd = ROOT, env = {} }: Command): Running {
-	// c8's environment must not reach programs without coverage of lib/; nor are colours compared.
+	// Programs don't write coverage, and print no colours, as their output is compared.
 	const { NODE_V8_COVERAGE: _coverage, NO_COLOR: _colors, ...inherited } = process.env
 	const child = spawn(program, args, {
 		cwd,

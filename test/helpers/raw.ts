@@ -1,6 +1,6 @@
 /**
- * A client of raw TCP: it sends the bytes it is told to, and reads answers by the letter of RFC 9112.
- * Clients that know better (fetch, node:http) would not send most of what is tested with it.
+ * A raw TCP client: it sends any bytes, and parses responses by RFC 9112. Real clients (fetch, node:http) refuse to send most
+ * of what is tested with it.
  */
 import { connect, type Socket } from 'node:net'
 import { alarm } from './stalls.ts'
@@ -28,7 +28,7 @@ export class RawClient {
 	error: string | undefined = undefined
 	#chunks: Buffer[] = []
 	#size = 0
-	/** How many bytes are needed before parsing them again makes sense. */
+	/** The number of bytes at which parsing is tried again. */
 	#wanted = 0
 	#ended = false
 	#closed = false
@@ -187,7 +187,7 @@ function parseResponse(bytes: Buffer, method: string, ended: boolean): Parsed | 
 	return { response: { status, version: start[1] ?? '', headers, body, json }, length: end + 4 + length }
 }
 
-/** The size of the response that the bytes start with, if its head says so; else one more byte than there are. */
+/** The size of the response that the bytes start with, if its head is complete and says so; else 0. */
 function wantedFor(bytes: Buffer): number {
 	const end = bytes.indexOf('\r\n\r\n')
 	const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, Math.max(0, end)))

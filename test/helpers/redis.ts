@@ -1,11 +1,11 @@
-/** Whether Redis is running on this machine. */
+/** The existing Redis server for tests, and whether it is running. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 /** The existing server: the one `REDIS_PORT` names, else the local one. */
 export const REDIS_PORT: number = Number(process.env.REDIS_PORT ?? 6379)
 
-/** Without it its tests are skipped with a message; with `CI=true` that is a failure. */
+/** Whether it can be reached. If not, a message is printed and its tests are skipped; with `CI=true` it is a failure. */
 export async function redisIsHere(): Promise<boolean> {
 	const socket = connect(REDIS_PORT, '127.0.0.1')
 	try {

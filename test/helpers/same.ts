@@ -1,9 +1,9 @@
-/** Types as test cases: `same<Same<A, B>>()` doesn't compile unless A and B are one type. */
+/** Tests of types: `same<Same<A, B>>()` compiles only if A and B are identical. */
 
-/** `true` where two types are identical, `readonly` and `?` included. */
+/** `true` if two types are identical, including `readonly` and `?`. */
 export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 
-/** States that a comparison holds. */
+/** Asserts, at compile time, that a comparison holds. */
 export function same<Holds extends true>(): Holds | undefined {
 	return undefined
 }

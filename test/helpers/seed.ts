@@ -1,6 +1,6 @@
 /**
- * The seed of a file's random inputs: another one each run, one for all of a run's properties, and said aloud, so that a
- * failure can be had again by `VERBENA_SEED`.
+ * The seed for the random inputs of a test file: different in each run, and printed, so that `VERBENA_SEED` can reproduce a
+ * failure.
  */
 export function seedOf(name: string): number {
 	const { VERBENA_SEED } = process.env

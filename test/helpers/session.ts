@@ -1,7 +1,7 @@
 /**
- * Sessions in a shell, as documentation and examples show them: lines that begin with `$ ` are commands, the
- * others what they print. `…` stands for whatever is left out, within a line or for whole lines. Commands are
- * lines of curl, and `npx tsx <file> …`; behind that, `| sh` sends the line of curl that it prints.
+ * Shell sessions, as documentation and examples show them: lines that begin with `$ ` are commands, the others are their
+ * output. `…` matches any text, within a line or over several. Commands are `curl …` and `npx tsx <file> …`; with `| sh`
+ * after the latter, the curl line that it prints is run.
  */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -24,7 +24,7 @@ export function commandsOf(session: string): Command[] {
 	})
 }
 
-/** Runs the commands of a session against another port than the one it names. */
+/** Runs the commands of a session against `port` instead of 3000, and compares their output. */
 export async function replay(session: string, port: number, directory: string): Promise<void> {
 	for (const { line, prints } of commandsOf(session)) {
 		const printed = await printedBy(elsewhere(line, port), directory)

@@ -1,15 +1,15 @@
 /**
- * Time on a machine that stalls: other programs halve its speed, or stop this one for seconds. What a test says of
- * time is then measured by a clock that stands still with this process, or tried again with longer times.
+ * Time on a machine that stalls: other programs may halve its speed, or stop this process for seconds. So durations are
+ * measured with a stopwatch that doesn't count stalls, or the test is repeated with longer times.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
 
-/** The longest turn of the event loop that counts: anything beyond was a stall. */
+/** Of a turn of the event loop at most this much counts, in milliseconds: the rest was a stall. */
 const LONGEST_TURN = 50
 const TICK = 10
 
-/** When turns of 5 ms are this late on average, the machine is busy with other work. */
+/** If timers of 5 ms take this long on average, in milliseconds, the machine is busy with other work. */
 const SLOW_TURN = 20
 
 /** The time factors of the attempts: 1, 4 and 16 times the requested time. */
@@ -17,8 +17,8 @@ const LONGER = 4
 const LONGEST = LONGER * LONGER
 
 /**
- * Starts a clock that counts the milliseconds in which this process could go on. Its reading, which stops it, is at
- * most what the wall's clock says: for upper bounds only.
+ * Starts a clock that leaves out stalls of this process; calling the result stops it, and returns milliseconds. As that is never
+ * more than the elapsed time, use it for upper bounds only.
  */
 export function stopwatch(): () => number {
 	let sum = 0
@@ -59,13 +59,13 @@ export interface Stalls {
 	stop(): void
 }
 
-/** Watches for stalls of more than `time` milliseconds; other processes of this machine had them, too. */
+/** Watches for stalls of more than `time` milliseconds. The machine's other processes, such as databases, stall as well. */
 export function watchStalls(time: number): Stalls {
 	const delay = monitorEventLoopDelay({ resolution: 5 })
 	delay.enable()
 	return {
 		async seen() {
-			// A stall is noticed in the turn after it.
+			// A stall is recorded only in the turn after it.
 			await setTimeout(10)
 			return delay.mean / 1e6 > SLOW_TURN || delay.max / 1e6 > time
 		},
@@ -74,8 +74,8 @@ export function watchStalls(time: number): Stalls {
 }
 
 /**
- * Runs `work`, whose times are to be of the order of `time` milliseconds. Where it fails, and this process was held up
- * for a good part of that, it is run again with longer times, twice at most. What fails without a stall has failed.
+ * Runs `work`, which should use timeouts of about `time` milliseconds. If it fails and this process was slow, or stalled for
+ * more than a tenth of that, it is run again with longer times, at most twice. Any other failure is final.
  */
 export async function inTimesOf(time: number, work: (time: number) => Promise<void>): Promise<void> {
 	for (let longer = 1; ; longer *= LONGER) {

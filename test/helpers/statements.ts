@@ -1,15 +1,15 @@
-/** Counts the statements that a driver of SQL runs. */
+/** Counts the statements that an SQL driver runs. */
 import { MysqlDriver } from '../../lib/models/mysql/driver.ts'
 import { PgDriver } from '../../lib/models/postgres/pg/driver.ts'
 import type { Rows as Ran, Statement } from '../../lib/models/sql/driver.ts'
 import { SqliteDriver } from '../../lib/models/sqlite/driver.ts'
 
-/** A driver's class whose `query` is counted. */
+/** The driver classes whose `query` is counted. */
 const DRIVERS = { sqlite: SqliteDriver, postgres: PgDriver, mariadb: MysqlDriver } as const
 
 export type Counted = keyof typeof DRIVERS
 
-/** A driver whose statements are noted. */
+/** The method that is replaced. */
 interface Noted {
 	query(statement: Statement): Promise<Ran>
 }

@@ -1,4 +1,4 @@
-/** How often tests repeat what depends on chance: `VERBENA_TRIALS=10` makes each do ten times as much. */
+/** The number of trials of tests that depend on chance: `VERBENA_TRIALS=10` makes it ten times as many. */
 const TIMES = Number(process.env.VERBENA_TRIALS ?? 1)
 
 /** `count` by default. */

@@ -1,10 +1,9 @@
 /**
- * Tests of types alone, in files named `*.types.ts`: they hold where they compile, which `npm run check` looks at, and
- * nothing in them is ever run.
+ * Tests of types alone, in files named `*.types.ts`: they pass if they compile (`npm run check`), and are never run.
  */
 
-/** What is said of one thing: `@ts-expect-error` where it must not compile, {@link same} where a type is another's equal. */
+/** One case: `@ts-expect-error` for what must not compile, {@link same} for types that must be identical. */
 type Say = (what: string, example: () => unknown) => void
 
-/** The types of a subject. */
+/** A group of cases about one subject. */
 export function types(_subject: string, _said: (say: Say) => void): void {}

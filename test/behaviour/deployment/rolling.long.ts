@@ -1,4 +1,4 @@
-/** Four processes behind nginx, and behind HAProxy, restarted one after the other while requests come: none is lost, and none is done twice. */
+/** Rolling restarts of four processes behind nginx, and behind HAProxy, under load: no request is lost or run twice. */
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { json } from 'node:stream/consumers'

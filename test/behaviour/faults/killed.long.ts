@@ -1,6 +1,6 @@
 /**
- * A killed process keeps every write that it has confirmed, and lists of records, and records with their related ones, as a
- * whole or not at all.
+ * After a server process was killed, every write that it had confirmed is stored, and lists of records, and records with
+ * related ones, are stored completely or not at all.
  */
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere } from '../../helpers/mariadb.ts'

@@ -1,4 +1,4 @@
-/** Requests through relations to servers that are killed, and whose connections are ended many times. */
+/** Requests through relations while database servers are killed, and while connections are ended many times. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'

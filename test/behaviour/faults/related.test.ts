@@ -1,4 +1,4 @@
-/** Requests through relations whose connection is ended, or who wait too long for a lock. */
+/** Requests through relations whose database connection is ended, or that wait too long for a lock. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
@@ -89,7 +89,7 @@ for (const { name, isSteady, open } of cases)
 		if (isSteady)
 			test('connections that are ended at random: reads are whole or 503, writes are as their answers say', () =>
 				atRelated(open(), async (site) => {
-					await underFire(site, trials(15), () => site.store.end('any'))
+					await underFire(site, trials(6), () => site.store.end('any'))
 				}))
 	})
 

@@ -101,7 +101,7 @@ export async function lockedOut<T>(
 	{ store }: RelatedSite,
 	table: string,
 	send: () => Promise<T>,
-	harm: () => Promise<void>,
+	harm: () => Promise<unknown>,
 	id?: number,
 ): Promise<{ readonly answer: T; readonly isHarmed: boolean }> {
 	await store.lock(table, id)
@@ -112,9 +112,12 @@ export async function lockedOut<T>(
 		})
 		// Awaited below; until then a failure must not count as an unhandled rejection.
 		answer.catch(() => {})
-		await until(async () => isAnswered || (await store.waiting()) > 0, 'an answer, or a lock')
-		const isHarmed = !isAnswered
-		if (isHarmed) await harm()
+		let isHarmed = false
+		// A session that waited for a moment only is no longer there to be ended.
+		while (!isHarmed && !isAnswered) {
+			await until(async () => isAnswered || (await store.waiting()) > 0, 'an answer, or a lock')
+			if (!isAnswered) isHarmed = (await harm()) !== 0
+		}
 		return { answer: await answer, isHarmed }
 	} finally {
 		await store.unlock()
@@ -125,7 +128,7 @@ export async function lockedOut<T>(
 export async function underFire(
 	site: RelatedSite,
 	times: number,
-	harm: () => Promise<void>,
+	harm: () => Promise<unknown>,
 ): Promise<{ whole: number; unavailable: number; wrote: number; unknown: number }> {
 	const seen = { whole: 0, unavailable: 0, wrote: 0, unknown: 0 }
 	let isOver = false

@@ -1,6 +1,6 @@
 /**
- * `server.handler` in Fastify 5: in a scope of its own, whose parsers are taken away, so that bodies are read by
- * Verbena; or behind Fastify's parsers, whose result is passed on.
+ * `server.handler` in Fastify 5: in a scope without Fastify's parsers, so that Verbena reads bodies; and behind these parsers,
+ * whose result it uses.
  */
 import type { AddressInfo } from 'node:net'
 import { type FastifyInstance, fastify } from 'fastify'

@@ -1,4 +1,4 @@
-/** Nonces across four processes with one Redis, many times, and with that Redis killed in between. */
+/** Nonces across four processes with one Redis, many times, and with Redis killed meanwhile. */
 import * as assert from 'uvu/assert'
 import { ownRedis } from '../../cache/redis/servers.ts'
 import { describe } from '../../helpers/describe.ts'

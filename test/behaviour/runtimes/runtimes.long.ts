@@ -1,6 +1,6 @@
 /**
- * The package, as it is published, on other runtimes: Bun and Deno run a server, workerd calls `fetch`. Their binaries come
- * from the npm registry, and are run as they are.
+ * The published package on other runtimes: Bun and Deno run a server, workerd calls `fetch`. Their binaries come from the npm
+ * registry.
  */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'

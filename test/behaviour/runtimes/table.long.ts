@@ -1,4 +1,4 @@
-/** Where the published package works: the tables of docs/runtimes.md, measured. Jest's settings are those that the page gives. */
+/** Checks the tables of docs/runtimes.md on where the published package works. Jest's settings are those of the page. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
