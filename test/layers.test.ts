@@ -32,7 +32,7 @@ interface SourceFile {
 
 const IMPORT = /^(?:import|export) (?:(?:type )?(?:\{[^}]*\}|\* as \w+|\w+) from )?'([^']+)'$/gm
 
-/** What is loaded where it is needed, and the type of such a module. */
+/** Modules that are loaded on demand, and types of such modules. */
 const DYNAMIC_IMPORT = /\bimport\('([^']+)'\)/g
 
 const files = readdirSync(`${ROOT}/lib`, { recursive: true, encoding: 'utf8' })
@@ -48,7 +48,7 @@ function read(name: string): SourceFile {
 	return { name, text, code: codeOf(text), imports }
 }
 
-/** What is left without comments, texts and regular expressions; a text that is quoted becomes `''`. */
+/** The text without comments; string literals and regular expressions become `''`. */
 function codeOf(text: string): string {
 	const parts =
 		/\/\*[\s\S]*?\*\/|\/\/.*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|(?<=[=(,:?[]\s*)\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/g
@@ -69,7 +69,7 @@ function mayImport(name: string, other: string): boolean {
 	return name === 'index.ts' || ROOMS.indexOf(roomOf(other)) >= ROOMS.indexOf(roomOf(name))
 }
 
-/** A way from a file back to itself; empty when there is none. */
+/** An import cycle that is reached from a file; empty when there is none. */
 function cycleFrom(name: string, path: readonly string[], done: Set<string>): string[] {
 	if (path.includes(name)) return [...path.slice(path.indexOf(name)), name]
 	const file = byName.get(name)
@@ -82,7 +82,7 @@ function cycleFrom(name: string, path: readonly string[], done: Set<string>): st
 	return []
 }
 
-/** The names of the files for which something doesn't hold. */
+/** The names of the files that break a rule. */
 function offenders(holds: (file: SourceFile) => boolean): string[] {
 	return files.filter((file) => !holds(file)).map(({ name }) => name)
 }
@@ -135,10 +135,11 @@ describe('layers', (test) => {
 			...file.imports.filter((from) => !from.startsWith('.') && !from.startsWith('node:')),
 		])
 		assert.equal(foreign, [])
-		// A method may be called import.
+		// Not preceded by a dot: a method may be called import.
 		const places = (file: SourceFile) =>
 			file.code.match(/(?<!\.)\b(?:(?:from|import) ''|import\((?!source))/g)?.length ?? 0
-		// What users have written is imported by one file alone.
+		// Paths that `drivers.ts` and `load-handlers.ts` import are known only at run time. The other two generate code with
+		// imports.
 		assert.equal(
 			offenders((file) => places(file) === file.imports.length),
 			['cli/drivers.ts', 'cli/eject.ts', 'cli/record-types.ts', 'server/load-handlers.ts'],
@@ -173,7 +174,7 @@ describe('files of lib', (test) => {
 			'export something, unless they are a program',
 			({ text, code }) => text.startsWith('#!') || /^export /m.test(code),
 		],
-		// Templates are left in the code, and SQL in them has the word: `= any($1)`.
+		// Template literals stay in `code`, and the SQL in them may have `= any($1)`.
 		['have no `any`', ({ code }) => !/(?<!= )\bany\b|= any\b(?!\()/.test(code)],
 		['have no `!` that silences the compiler', ({ code }) => !/[\w)\]]!(?!=)/.test(code)],
 		['have no directive that silences it', ({ text }) => !/@ts-(?:ignore|nocheck|expect-error)/.test(text)],

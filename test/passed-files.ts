@@ -1,6 +1,6 @@
 /**
- * The files of `lib/` that a request passes, by V8's own count of the functions that ran: a GET of a record, a validated
- * POST of one, both over SQLite, and a signed GET. Prints how many, and which:
+ * Lists the files of `lib/` whose functions run for one request, by V8's precise coverage: a GET of a record and a
+ * validated POST, both over SQLite, and a signed GET. Prints their number and names:
  *
  *     node --import tsx test/passed-files.ts
  */
@@ -43,7 +43,7 @@ const notes = new CrudHandler(await SqliteModel.open(database, 'note'), {
 const server = createServer({ notes, signed: new Signed() })
 const { url } = await server.listen()
 
-/** The files that ran for the last of three requests: what is made for the first is there already. */
+/** The files that ran for the third of three requests, when everything that is created lazily exists. */
 async function passed(make: () => Promise<Sent>): Promise<string[]> {
 	const session = new Session()
 	session.connect()

@@ -1,4 +1,4 @@
-/** The cases with articles in memory and in PostgreSQL; on the other databases: `cases.long.ts`. */
+/** The acceptance cases, with articles in memory and in PostgreSQL; `cases.long.ts` has the other databases. */
 import { casesOn } from './cases.ts'
 
 casesOn('memory')

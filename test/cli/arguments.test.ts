@@ -1,4 +1,4 @@
-/** What the command line may say, and what is refused. */
+/** Command lines that are accepted, and how others are refused. */
 import * as assert from 'uvu/assert'
 import { isLocal, parseCommand } from '../../lib/cli/arguments.ts'
 import { messageOf } from '../helpers/asking.ts'

@@ -1,4 +1,4 @@
-/** The database that the command names: what is found, and that no message has a password. */
+/** Recognizing the database on the command line; no message contains a password. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,7 +52,7 @@ describe('the database of the command', (test) => {
 		],
 	]
 	for (const source of mistaken)
-		test(`is told without the password: ${source}`, async () => {
+		test(`is reported without the password: ${source}`, async () => {
 			assert.not.match(await said(source), /s3|cret/)
 		})
 })

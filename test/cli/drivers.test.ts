@@ -1,4 +1,4 @@
-/** The drivers that are found, and what is said where none is. */
+/** Finding an installed driver, and the message if there is none. */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { driverIn } from '../../lib/cli/drivers.ts'

@@ -1,4 +1,4 @@
-/** Programs that `verbena eject` writes: run, they answer byte for byte what `verbena` answers. */
+/** Programs written by `verbena eject` send the same responses as `verbena`, byte for byte. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

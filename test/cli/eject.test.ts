@@ -1,4 +1,4 @@
-/** Programs that `verbena eject` writes, as text; `eject.long.ts` runs them. */
+/** The text of programs written by `verbena eject`; `eject.long.ts` runs them. */
 import * as assert from 'uvu/assert'
 import { ejected } from '../../lib/cli/eject.ts'
 import { plansOf } from '../../lib/cli/handlers.ts'

@@ -54,7 +54,7 @@ describe('tables that are served', (test) => {
 		assert.match(await said('DELETE /note/3'), /^200 /)
 	})
 
-	test('that cannot be read or have no columns are told of, and the others are served', async () => {
+	test('that cannot be read or have no columns are reported, and the others are served', async () => {
 		const failing = table('failing')
 		failing.list = async () => {
 			throw new Error('the store refused', { cause: new Error('permission denied for table failing') })

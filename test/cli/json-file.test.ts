@@ -77,7 +77,7 @@ describe('a JSON file', (test) => {
 		assert.equal(Object.keys(await open('\uFEFF{"a":[{"id":1}]}')), ['a'])
 	})
 
-	test('that is not there is told of by its name', async () => {
+	test('that is missing is reported by its name', async () => {
 		const gone = openJson(join(folder, 'gone.json'), 'gone.json')
 		const error = await gone.open(() => {}).catch((error) => error)
 		assert.match(error.message, /^gone\.json can't be read: ENOENT/)

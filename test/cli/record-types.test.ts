@@ -1,4 +1,4 @@
-/** The types that `verbena types` writes: of each type of field, and of names that are no identifiers. */
+/** The types that `verbena types` writes, for each type of field, and for names that aren't identifiers. */
 import * as assert from 'uvu/assert'
 import { quoted, recordTypes } from '../../lib/cli/record-types.ts'
 import { MemoryModel } from '../../lib/index.ts'

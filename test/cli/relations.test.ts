@@ -1,4 +1,4 @@
-/** The names of relations that foreign keys mean, and that all of them can be included. */
+/** Relations derived from foreign keys: their names, and that all of them can be included. */
 import * as assert from 'uvu/assert'
 import { handlersOf, plansOf } from '../../lib/cli/handlers.ts'
 import { MemoryModel, type Model } from '../../lib/index.ts'

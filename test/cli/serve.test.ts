@@ -1,4 +1,4 @@
-/** `verbena` as people run it: databases of each kind, by the drivers in their folder, and what it says where it can't. */
+/** `verbena` as users run it: databases of each kind, with the drivers in their folder, and the messages when it can't serve. */
 import { once } from 'node:events'
 import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
@@ -355,7 +355,7 @@ describe('the command verbena', (test) => {
 		}
 	})
 
-	test('serves on when nobody reads what it prints any more, and ends as it would', async () => {
+	test('keeps serving when its output is no longer read, and ends as usual', async () => {
 		const file = join(folderWith(), 'piped.json')
 		const write = (name: string) => writeFileSync(file, JSON.stringify({ [name]: [{ id: 1 }] }))
 		write('posts')
@@ -386,7 +386,7 @@ describe('the command verbena', (test) => {
 		}
 	})
 
-	test('ends with 1 and one line of what is wrong', async () => {
+	test('ends with 1 and one line about the problem', async () => {
 		const { code, output } = await run({ args: await command('nothing.db') })
 		assert.is(code, 1)
 		assert.match(output, /^There is no file nothing\.db in .*\n$/)

@@ -1,4 +1,4 @@
-/** `--watch` while tables change, are being read, or the program is told to stop. */
+/** `--watch`: tables that change, also while they are read, and stopping the program. */
 import * as assert from 'uvu/assert'
 import { parseCommand } from '../../lib/cli/arguments.ts'
 import { serve } from '../../lib/cli/serve.ts'
@@ -85,7 +85,7 @@ describe('watching', (test) => {
 		)
 	})
 
-	test('stops at once when it is told to, though tables are being read, and serves nothing anew', async () => {
+	test('stops at once, even while tables are being read, and serves nothing new', async () => {
 		const printed: string[] = []
 		let answer: (() => void) | undefined
 		const first = models('t')

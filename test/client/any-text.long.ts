@@ -1,4 +1,4 @@
-/** All texts. */
+/** All naughty strings through the client. */
 import { anyText, STRINGS } from './any-text.ts'
 
 anyText(STRINGS)

@@ -28,7 +28,7 @@ describe('CrudClient: many at once', (test) => {
 		return listening({ note: handler }, {}, ({ url }) => work(new CrudClient<Note>('note', url), model))
 	}
 
-	test('returns the records in their order, with the fields asked for, once for a key', () =>
+	test('returns the records in their order, with the requested fields, once per key', () =>
 		served(async (notes, model) => {
 			const records = await notes.createMany([{ text: 'b' }, { text: 'a' }])
 			assert.equal(records, [

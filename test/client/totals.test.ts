@@ -72,7 +72,7 @@ describe('client: totals', (test) => {
 		])
 	})
 
-	test('what is asked for is in the URL, or in the body of a QUERY', () => {
+	test('the query is in the URL, or in the body of a QUERY', () => {
 		const url = (query: Parameters<typeof encodeTotals>[1]) =>
 			decodeURIComponent(encodeTotals('/shop/order', query).url).replaceAll('+', ' ')
 		assert.is(url({}), '/shop/order/totals')

@@ -1,4 +1,4 @@
-/** Exports and imports by the client: records one by one, progress, and what is cut off. */
+/** Exports and imports by the client: records one by one, progress, and connections that are cut off. */
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient } from '../../lib/client/index.ts'
 import { CrudHandler, createServer } from '../../lib/index.ts'
@@ -35,7 +35,7 @@ function answered(pieces: readonly string[], headers: Record<string, string> = {
 }
 
 describe('client/transfer', (test) => {
-	test('an export gives all records that match, and says how far it is', async () => {
+	test('an export gives all records that match, and reports its progress', async () => {
 		await listening(handlers(), {}, async ({ url }) => {
 			const articles = new CrudClient<Article>('article', url)
 			const seen: unknown[] = []
@@ -52,7 +52,7 @@ describe('client/transfer', (test) => {
 		})
 	})
 
-	test('an export whose connection is lost, or that has a line of something else, is an ApiError, too', async () => {
+	test('an export whose connection is lost, or with a line that is no record, is an ApiError, too', async () => {
 		await answering(async (site) => {
 			const articles = new CrudClient<Article>('article', site.origin, { retries: 0 })
 			const type = { 'content-type': 'application/x-ndjson' }
@@ -94,7 +94,7 @@ describe('client/transfer', (test) => {
 		})
 	})
 
-	test('an export that is cut off, or is none, rejects; a refusal is the usual one', async () => {
+	test('a response that is cut off or no export rejects; a refusal is the usual ApiError', async () => {
 		for (const pieces of [['{"id":1}\n'], ['{"id":1}\n{"done":2}\n'], ['{"id":1}\n{"do'], []]) {
 			const error = await all(answered(pieces).export()).catch((thrown: unknown) => thrown)
 			assert.instance(error, ApiError)
@@ -114,7 +114,7 @@ describe('client/transfer', (test) => {
 		})
 	})
 
-	test('an import sends records of an array, an iterable or a file, and says how far it is', async () => {
+	test('an import sends records of an array, an iterable or a file, and reports its progress', async () => {
 		await listening(handlers(), {}, async ({ url }) => {
 			const articles = new CrudClient<Article>('article', url)
 			const seen: number[] = []

@@ -1,4 +1,4 @@
-/** Operations that a method begins and doesn't await: when they fail, the process lives on, and the log says which. */
+/** Operations that a method starts and doesn't await: if one fails, the process survives, and the log names it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel, transaction } from '../../lib/index.ts'

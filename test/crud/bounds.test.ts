@@ -1,4 +1,4 @@
-/** Limits of requests, and on the size of what a response has in addition to its records. */
+/** Limits on requests, and on the size of a response beside its records. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel, ModelError } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'

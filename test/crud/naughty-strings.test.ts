@@ -54,15 +54,14 @@ describe('crud: naughty strings', (test) => {
 	})
 
 	test('as filters, in full and in part, and as searches', async () => {
-		for (const text of STRINGS.filter((one) => !UNSTORABLE.test(one) && one !== '__proto__')) {
+		const storable = STRINGS.filter((one) => !UNSTORABLE.test(one) && one !== '__proto__')
+		for (const text of storable.filter((_, at) => at % 4 === 0)) {
 			const sent = encodeURIComponent(text)
 			const found = (await dataOf(asked, `/t?text=${sent}&fields=text&limit=100`)) as { text: string }[]
 			assert.equal(found, [{ text }])
 			const filter = encodeURIComponent(JSON.stringify({ text: { contains: text } }))
 			const counted = await asked.ask(`/t?limit=0&filter=${filter}`)
-			const holders = STRINGS.filter(
-				(one) => !UNSTORABLE.test(one) && one !== '__proto__' && one.includes(text),
-			)
+			const holders = storable.filter((one) => one.includes(text))
 			assert.is(counted.headers['x-total-count'], String(holders.length), JSON.stringify(text))
 			assert.ok([200, 400].includes((await asked.ask(`/t?search=${sent}`)).status))
 			for (const setting of [

@@ -1,4 +1,4 @@
-/** What overrides are called with, what they may return, and what `super` returns, with types. */
+/** Overridden operations: their arguments, what they may return, and what `super` returns, with types. */
 import * as assert from 'uvu/assert'
 import { splitNeeded } from '../../lib/crud/json-text.ts'
 import {

@@ -410,7 +410,7 @@ if (here.includes('pg'))
 			assert.is(rows[0].n, 3)
 		})
 
-		test('it is asked once a request, also by overrides and methods that call several operations', async () => {
+		test('it is called once per request, also by overrides and methods that call several operations', async () => {
 			class Both extends Guarded {
 				override async list(query?: object) {
 					const { id } = await super.read('1')
@@ -763,7 +763,7 @@ if (here.includes('pg'))
 			})
 		})
 
-		test('each handler is asked once a request, however many relations lead to it', async () => {
+		test('it is called once per request for each handler, however many relations lead there', async () => {
 			const { said } = related(Guarded)
 			Guarded.asked = 0
 			const query = 'include=owner.todos,labels&owner.todos.task=reap&sort=owner.name'

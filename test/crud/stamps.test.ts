@@ -1,4 +1,4 @@
-/** The options `touch` and `softDelete`: what is refused at the start, who may see deleted records, models without NOW. */
+/** The options `touch` and `softDelete`: declarations that are refused, who may see deleted records, and models without NOW. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
@@ -131,7 +131,7 @@ describe('crud/stamps', (test) => {
 		assert.match(await asked.said('/note?deleted=only&count=exact', owner), /"total":1/)
 	})
 
-	test('a conflict with a deleted record says so only to who may restore it', async () => {
+	test('a conflict says that the other record is deleted only to callers who may restore it', async () => {
 		class Notes extends CrudHandler {
 			override access = { restore: 'user', '*': 'anyone' } as const
 			override scope(operation: CrudOperation): CrudScope {

@@ -1,4 +1,4 @@
-/** `GET /totals`: what it answers, what it refuses and in which words, and where it is among a handler's routes. */
+/** `GET /totals`: its responses, its refusals with their messages, and its place among a handler's routes. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
@@ -71,7 +71,7 @@ const message = (said: string): string => {
 }
 
 describe('crud/totals', (test) => {
-	test('groups are answered with what is asked of them', async () => {
+	test('groups have the requested figures', async () => {
 		const ask = serve()
 		const query = `by=status,created:month&count=exact&sum=amount&tz=Europe/Berlin&having=${json({ 'sum.amount': { gt: '2' } })}&sort=-sum.amount`
 		assert.is(
@@ -352,7 +352,7 @@ describe('crud/totals', (test) => {
 		])
 	})
 
-	test('the scope is asked for totals, and limits them', async () => {
+	test('scope() is called for totals, and limits them', async () => {
 		const asked: string[] = []
 		class Scoped extends CrudHandler {
 			override scope(operation: string) {

@@ -1,6 +1,6 @@
 /**
- * What the documentation shows is tried: its programs run (`programs.long.ts`) and compile (`compile.long.ts`), its curl lines print
- * what it says, its links lead somewhere. The kinds of code blocks:
+ * The documentation is tested: its programs run (`programs.long.ts`) and compile (`compile.long.ts`), its curl lines print what
+ * it shows, and its links work. The kinds of code blocks:
  *
  *   ```ts           a program, run as it is ('verbena' and its subpaths are the sources)
  *   ```ts a/b.ts    a module of that name beside the page's programs, which import or load it

@@ -1,6 +1,6 @@
 /**
- * `npm run reference` makes the API's reference, without a warning of typedoc: each name that the package exports has a
- * page that says what it is. Asks the npm registry, as typedoc needs another TypeScript than ours.
+ * `npm run reference` creates the API reference without warnings of typedoc: every exported name has a page with a
+ * description. Needs the npm registry, as typedoc requires another TypeScript than ours.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * The example blog is started as a user starts it, on SQLite, and restarted; the same on its other databases, bundled
- * into one file.
+ * The example blog is started as users start it, on SQLite, and restarted; then, bundled into one file, on its other
+ * databases.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import * as assert from 'uvu/assert'

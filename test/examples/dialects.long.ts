@@ -1,6 +1,6 @@
 /**
- * Data providers that were made for other servers, unmodified, over handlers with a `dialect`: their calls against the blog's
- * tables on three databases, and a page of react-admin and of refine in a browser.
+ * Unmodified data providers for other servers, against handlers with a `dialect`: their calls against the blog's tables on
+ * three databases, and pages of react-admin and refine in a browser.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -1,6 +1,6 @@
 /**
  * `examples/17-opentelemetry`, as people use it: copied, installed from its lock file, type-checked against
- * OpenTelemetry's own types, and asked; the spans are read from its console.
+ * OpenTelemetry's own types, and sent requests; the spans are read from its console output.
  */
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -75,7 +75,7 @@ describe('unsent answers', (test) => {
 		assert.is(wait.unsent.bytes, 10_000)
 	})
 
-	test('what is sent, and what a closed channel had, counts no longer', () => {
+	test('answers that are sent, or whose channel is closed, count no longer', () => {
 		const wait = new Wait(60_000)
 		const sent = wait.add('sent', '192.0.2.1', 30_000)
 		const closed = wait.add('closed', '192.0.2.1', 20_000)
@@ -99,7 +99,7 @@ describe('unsent answers', (test) => {
 		assert.equal(wait.cut, [])
 	})
 
-	test('a channel that was empty meanwhile has waited only since then, for whoever asked then', () => {
+	test('the wait of a channel that was empty meanwhile starts anew, and belongs to the new address', () => {
 		const wait = new Wait(50_000)
 		const one = wait.add('one', '192.0.2.1', 20_000)
 		wait.add('two', '192.0.2.2', 20_000)

@@ -1,4 +1,4 @@
-/** Which headers of a response its page keeps, and which the map that replaces one. */
+/** Which headers of a response its page keeps, and which ones the map of the API keeps when it replaces a response. */
 import * as assert from 'uvu/assert'
 import { createServer, RestHandler } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'

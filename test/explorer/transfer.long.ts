@@ -1,4 +1,4 @@
-/** What pages offer for exports and imports, and to whom; both in a real browser. */
+/** Exports and imports in a real browser: what pages offer, and to whom. */
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Browser, Page } from 'playwright-core'

@@ -8,7 +8,7 @@ class Blog {
 	title = 'shared'
 }
 
-/** Views only hold it. */
+/** Never used: views only hold a reference to it. */
 const exchange = {} as Exchange
 
 describe('view', (test) => {

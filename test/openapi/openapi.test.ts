@@ -97,7 +97,7 @@ describe('openapi.json', (test) => {
 		assert.is.not(changed.headers.etag, etag)
 	})
 
-	test('tells the base path behind a router', async () => {
+	test('has the base path of the router it is mounted in', async () => {
 		const app = express()
 		app.use('/shop', createServer({ blog: new Blog() }, { openapi: true }).handler)
 		const listening = app.listen(0, '127.0.0.1')
@@ -214,7 +214,7 @@ describe('openapi.json', (test) => {
 		assert.is(asked, 100)
 		assert.is(Object.keys(first?.paths ?? {}).length, 300)
 		for (const other of others) assert.equal(other.info, first?.info)
-		// The processor's time, not the clock's: a machine that stalls gives no turns.
+		// CPU time, not elapsed time: while the machine stalls, there are no turns.
 		assert.ok(turns >= cost / 50, `${turns} turns in ${cost} ms`)
 		assert.ok(turns >= 20, `${turns} turns`)
 	})

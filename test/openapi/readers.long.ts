@@ -1,8 +1,7 @@
 /**
- * Descriptions in the hands of others: `redocly lint` finds nothing in them, the types that openapi-typescript makes of
- * them are those of real answers and of our client, and clients by openapi-fetch, @hey-api/openapi-ts and orval get what
- * they ask for. The programs are of `readers/`, as they need another TypeScript than ours; they are installed into a
- * folder of their own.
+ * Our OpenAPI descriptions with third-party tools: `redocly lint` finds no problem, the types by openapi-typescript match real
+ * responses and our client, and clients by openapi-fetch, @hey-api/openapi-ts and orval work. The programs in `readers/` need
+ * another TypeScript than ours, so they are installed into a separate folder.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -17,7 +17,7 @@ import { ajv } from './ajv.ts'
 import { Description } from './described.ts'
 import { documentOf } from './tap.ts'
 
-const RUNS = trials(10)
+const RUNS = trials(4)
 
 /** Bounds are those of the columns: titles must have a character, ranks may be at most 100. */
 const RULES = { title: [{ min: 1 }], rank: ['integer', { max: 100 }] } as const
@@ -37,6 +37,7 @@ describe('responses over all stores', (test) => {
 	})
 
 	test(`match their description, for any request: ${RUNS} sequences each`, async () => {
+		const all = { served: 0, refused: 0 }
 		for (const store of stores) {
 			const description = new Description(await documentOf(serve(store.model)))
 			const tally = { served: 0, refused: 0 }
@@ -63,8 +64,13 @@ describe('responses over all stores', (test) => {
 				}),
 				{ numRuns: RUNS },
 			)
-			assert.ok(tally.served > RUNS && tally.refused > RUNS, JSON.stringify(tally))
+			// Most requests of a few sequences may be refused, by chance: see below for all.
+			assert.ok(tally.served >= RUNS / 4 && tally.refused >= RUNS / 4, JSON.stringify(tally))
+			all.served += tally.served
+			all.refused += tally.refused
 		}
+		const least = RUNS * stores.length
+		assert.ok(all.served > least && all.refused > least, JSON.stringify(all))
 	})
 
 	test('have equal descriptions, except for column types', async () => {

@@ -1,4 +1,4 @@
-/** The description of totals, and answers compared with it. */
+/** The description of totals, and responses compared with it. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'

@@ -55,7 +55,7 @@ describe('Expect', (test) => {
 					const answer = await client.response(undefined, 1_000)
 					assert.is(answer.status, status)
 					assert.is(answer.headers.connection, 'close')
-					// The body may or may not follow: the next request could be taken for it.
+					// The client may send the body now or not, so the server can't tell it from a next request.
 					await client.closed(500)
 				}),
 			))

@@ -1,4 +1,4 @@
-/** Clients that ask for large answers and don't read them: how much memory all of them may use. */
+/** Clients that request large responses and don't read them: how much memory they may use together. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { RestHandler, type Server } from '../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** The 422 made of problems, and the messages of schemas, which never contain the sent value. */
+/** The 422 response for problems, and the messages of schemas, which never contain the sent value. */
 import * as assert from 'uvu/assert'
 import { isRestError } from '../../lib/base/error.ts'
 import { invalid, nest, problemsOf } from '../../lib/validate/problem.ts'

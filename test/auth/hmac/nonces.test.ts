@@ -1,4 +1,4 @@
-/** Nonces of one request over one or more caches: tests `useNonce` itself, as few programs use all these ways. */
+/** `useNonce` with one request and one or more caches, tested directly, as few programs use all these combinations. */
 import * as assert from 'uvu/assert'
 import { useNonce } from '../../../lib/auth/hmac/nonces.ts'
 import type { SentSignature } from '../../../lib/auth/hmac/parse-signature.ts'

@@ -1,4 +1,4 @@
-/** `TokenAuthenticator`: which tokens are accepted, how others are refused, and which declarations are. */
+/** `TokenAuthenticator`: which tokens are accepted, how others are refused, and which declarations are refused. */
 import * as assert from 'uvu/assert'
 import {
 	newToken,

@@ -73,7 +73,7 @@ for (const name of await storesHere()) {
 			assert.equal(some.data, [{ title: 'x' }])
 		})
 
-		test('all problems are told with their places, and nothing is stored', async () => {
+		test('all problems are reported with their positions, and nothing is stored', async () => {
 			const post = posting(new CrudHandler(model, OPTIONS))
 			const { status, problem, places } = await post([
 				{ title: 'fine' },

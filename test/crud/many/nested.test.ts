@@ -105,7 +105,7 @@ for (const name of await storesHere()) {
 			assert.is(await count(), 6)
 		})
 
-		test('the scope of the other handler is asked once', async () => {
+		test('scope() of the other handler is called once', async () => {
 			const asked: string[] = []
 			class Asked extends Children {
 				override scope(): CrudScope {
@@ -118,7 +118,7 @@ for (const name of await storesHere()) {
 			assert.equal(asked, ['/thing'])
 		})
 
-		test('problems are all told at once, each with its place', async () => {
+		test('all problems are reported at once, each with its position', async () => {
 			const { post } = serve()
 			const children = [
 				{ title: 'ok' },

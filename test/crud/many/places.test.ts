@@ -1,4 +1,4 @@
-/** Problems that only the database finds are told with the place of their record: by index of a list, by line of an import. */
+/** Problems that only the database finds are reported with the position of their record: index in a list, line of an import. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, MemoryModel } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'

@@ -1,6 +1,6 @@
 /**
- * Access, scope, hidden fields and rules of single records once more through lists: for each rule, caller and record, a list
- * in which that record stands second answers as the request for it alone, with its place, and stores nothing if refused.
+ * Access, scope, hidden fields and rules apply to lists as to single records: for each rule, caller and record, a list with the
+ * record in second place gets the response of a request for it alone, plus its index, and stores nothing if refused.
  */
 import * as assert from 'uvu/assert'
 import {

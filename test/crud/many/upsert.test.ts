@@ -128,7 +128,7 @@ for (const name of await storesHere()) {
 			assert.is(await texts(), 'a A,b B,c CC')
 		})
 
-		test('all problems are told with their places, and nothing is stored', async () => {
+		test('all problems are reported with their positions, and nothing is stored', async () => {
 			const put = putting(new CrudHandler(model, OPTIONS))
 			const { status, places } = await put([
 				{ code: 'a', title: 'fine' },

@@ -1,4 +1,4 @@
-/** Keys of several columns, one of them a text whose collation ignores case: an id reaches only what is written exactly so. */
+/** Keys of several columns, one of them a text whose collation ignores case: an id reaches only the record with exactly that key. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions } from '../../../lib/index.ts'

@@ -287,7 +287,7 @@ for (const name of await storesHere()) {
 			assert.match(texts, /"before":"?\{"seeds":9007199254740993\}"?,"after":"?\{"seeds":9007199254740992\}/)
 		})
 
-		test('a change of what is deleted and restored all the time has its values before', async () => {
+		test('a change of a record that is deleted and restored concurrently has its values before', async () => {
 			const { ask, recorded } = serve()
 			const { data: made } = await ask('POST /plant', { name: '0' })
 			const path = `/plant/${made.id}`
@@ -357,7 +357,7 @@ for (const name of await storesHere()) {
 			assert.is(await store.changes.count(undefined), 2)
 		})
 
-		test('what was before is what the change has replaced, however many change at once', async () => {
+		test('the values before are those that the change has replaced, even with concurrent changes', async () => {
 			const { ask, recorded } = serve()
 			const { data: made } = await ask('POST /plant', { name: '0' })
 			const answers = await Promise.all(

@@ -1,4 +1,4 @@
-/** Conflicts on several columns: the fields the caller may write are named, as one combination, and no others. */
+/** Conflicts on several columns: the response names the fields that the caller may write, as one combination, and no others. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel, type Model } from '../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** Empty pages over every store: whatever fields are selected, only the count is answered. */
+/** Empty pages over every store, whatever fields are selected. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { openStore, type Store, storesHere } from './stores.ts'

@@ -1,4 +1,4 @@
 /** A short run of `gathering.ts`. */
 import { gathering } from './gathering.ts'
 
-gathering('gathering', { readers: 8, rounds: 8 })
+gathering('gathering', { readers: 8, rounds: 3 })

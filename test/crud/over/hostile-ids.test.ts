@@ -1,4 +1,4 @@
-/** Ids that were made to fail, or to reach another record, of keys with several columns in all stores. */
+/** Ids crafted to cause an error or to reach another record, for keys with several columns, in all stores. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel, type Model } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'

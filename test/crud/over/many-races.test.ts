@@ -2,4 +2,4 @@
 import { trials } from '../../helpers/trials.ts'
 import { manyRaces } from './many-races.ts'
 
-await manyRaces(trials(25))
+await manyRaces(trials(8))

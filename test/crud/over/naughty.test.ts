@@ -1,8 +1,8 @@
-/** One in twenty of all naughty strings; `naughty.long.ts` has more. */
+/** One in sixty of all naughty strings; `naughty.long.ts` has more. */
 import { naughtyStrings } from './naughty.ts'
 import { STRINGS } from './naughty-strings.ts'
 
 naughtyStrings(
 	'naughty',
-	STRINGS.filter((_, at) => at % 20 === 0),
+	STRINGS.filter((_, at) => at % 60 === 0),
 )

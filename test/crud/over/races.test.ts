@@ -53,9 +53,9 @@ for (const name of await storesHere()) {
 			return { url: String(headers.location), first: Number(String(headers.etag).slice(1, -1)) }
 		}
 
-		test('of two PUTs with the same If-Match one is 200 and one 412, a hundred times', async () => {
+		test('of two PUTs with the same If-Match one is 200 and one 412, thirty times', async () => {
 			const { url, first } = await made('0')
-			for (let version = first; version < first + 100; version++) {
+			for (let version = first; version < first + 30; version++) {
 				const match = { 'if-match': `"${version}"` }
 				const replies = await Promise.all([
 					write('PUT', url, { title: `${version} a` }, match),

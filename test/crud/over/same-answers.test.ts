@@ -2,5 +2,5 @@
 import { trials } from '../../helpers/trials.ts'
 import { sameAnswers, samePartAnswers } from './same-answers.ts'
 
-sameAnswers('same', trials(15))
-samePartAnswers('same', trials(15))
+sameAnswers('same', trials(5))
+samePartAnswers('same', trials(5))

@@ -1,4 +1,4 @@
-/** Tables whose key has a time with microseconds: partitioned by time, as stores of events are. */
+/** Tables whose key has a time with microseconds, such as event tables that are partitioned by time. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
 import { asking } from '../../helpers/asking.ts'

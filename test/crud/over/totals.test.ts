@@ -2,4 +2,4 @@
 import { trials } from '../../helpers/trials.ts'
 import { sameTotals } from './totals.ts'
 
-sameTotals('totals', trials(25))
+sameTotals('totals', trials(8))

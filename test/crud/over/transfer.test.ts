@@ -1,4 +1,4 @@
-/** Exports and imports over every store: what an export of a table gives, an import of it makes again. */
+/** Exports and imports over every store: importing the export of a table recreates its records. */
 import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type CrudOptions, createServer } from '../../../lib/index.ts'

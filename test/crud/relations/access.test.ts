@@ -1,6 +1,6 @@
 /**
  * Who may use a relation: for every way through every kind of relation, by every caller, the status is that of a direct
- * request to the other handler. A refusal is decided before the body is read, a model is asked or a scope is.
+ * request to the other handler. A request is refused before its body is read, and before a model or `scope()` is called.
  */
 import { Readable } from 'node:stream'
 import * as assert from 'uvu/assert'
@@ -395,7 +395,7 @@ describe('access through relations', (test) => {
 		assert.is(await statusOf({ 'x-key': 'k', ...credentials('user') }), 200)
 	})
 
-	test('the body of a QUERY is read before what it asks for is decided, and no model is asked', async () => {
+	test('the body of a QUERY is read before access to its relations is decided, and no model is called', async () => {
 		const make = (log: Log) => handlersOf(log, { authors: { '*': 'user' } })
 		for (const body of [
 			'{"include":"author"}',

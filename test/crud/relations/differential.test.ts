@@ -2,4 +2,4 @@
 import { trials } from '../../helpers/trials.ts'
 import { differential } from './differential.ts'
 
-differential(trials(50))
+differential(trials(10))

@@ -75,7 +75,7 @@ describe('crud relations: what include may name', (test) => {
 		})
 	}
 
-	test('the same request is answered alike each time, and its relations count each time', async () => {
+	test('the same request gets the same response each time, and its relations count each time', async () => {
 		const server = serve()
 		const some = (count: number) => encodeURIComponent(JSON.stringify(filterOf(count)))
 		const filterOf = (count: number) => ({ and: Array(count).fill({ articles: { count: { gte: 1 } } }) })

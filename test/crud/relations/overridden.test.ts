@@ -30,7 +30,7 @@ const articles = new MemoryModel('article', {
 	],
 })
 
-/** Hides people in its methods, where a scope would do it for the library. */
+/** Hides people by overriding methods instead of a scope, so the library doesn't know of it. */
 class People extends CrudHandler {
 	override async read(id: string) {
 		this.needs('hidden')

@@ -1,4 +1,4 @@
-/** `databaseError`: errors of SQL by hand are answered as those of the operations, on all stores. */
+/** `databaseError`: errors of hand-written SQL get the same responses as those of operations, on all stores. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,

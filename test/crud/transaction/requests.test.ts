@@ -1,4 +1,4 @@
-/** `transaction` in the methods of a request: its user and scopes, overrides, errors, timeouts and clients that are gone. */
+/** `transaction` in the methods of a request: its user and scopes, overrides, errors, timeouts and clients that disconnect. */
 import * as assert from 'uvu/assert'
 import {
 	CrudHandler,
@@ -97,7 +97,7 @@ for (const { name, open } of kinds) {
 			assert.is((await ask('/order', { headers: { user: 'ada' } })).status, 200)
 		})
 
-		test('an override that calls itself is told so', async () => {
+		test('an override that calls itself gets an error that says so', async () => {
 			class Own extends Orders {
 				override create(values: CrudValues): Promise<unknown> {
 					return transaction([this], ([orders]) => orders.create(values))

@@ -1,4 +1,4 @@
-/** `transaction`: several models and handlers, SQL by hand, savepoints, and what isn't of one database, on all stores. */
+/** `transaction`: several models and handlers, hand-written SQL, savepoints, and models of different databases, on all stores. */
 import * as assert from 'uvu/assert'
 import { CrudHandler, MemoryModel, type Model, ModelError, transaction } from '../../../lib/index.ts'
 import { describe } from '../../helpers/describe.ts'
@@ -124,7 +124,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			assert.equal(await counted(desk), [5, 0])
 		})
 
-		test('one that nobody waits for is part of the transaction as a whole, or refused', async () => {
+		test('one that is not awaited is part of the transaction as a whole, or refused', async () => {
 			const { orders } = desk
 			const failures: unknown[] = []
 			await transaction([orders], async (outer) => {
@@ -140,7 +140,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			for (const failure of failures) assert.match(String(failure), 'this transaction has ended')
 		})
 
-		test('an error of what nobody waits for rolls back, where the database goes no further', async () => {
+		test('an error of an operation that is not awaited rolls back if the database refuses further statements', async () => {
 			const { orders } = desk
 			await order(orders, 'taken')
 			const failed: unknown[] = []
@@ -155,7 +155,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			assert.equal(await counted(desk), [isPostgres ? 1 : 2, 0])
 		})
 
-		test('after an error of the outer one, a nested one goes no further', async () => {
+		test('after an error of the outer one, a nested one does not continue', async () => {
 			const single = isPooled ? await open(1) : desk
 			try {
 				const { orders } = single
@@ -287,7 +287,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			assert.equal(await counted(desk), [2, 0])
 		})
 
-		test('an error of SQL by hand rolls back, also if the work catches it, where the database goes no further', async () => {
+		test('an error of hand-written SQL, even if caught, rolls back if the database refuses further statements', async () => {
 			const { orders, tables, byHand } = desk
 			await order(orders, 'taken')
 			const insert = `insert into ${tables.order} (note) values ('taken')`
@@ -323,7 +323,7 @@ for (const { name, isPooled, isKilled, open } of kinds) {
 			assert.equal(await counted(desk), [isPostgres ? 1 : 4, 0])
 		})
 
-		test('an error of SQL by hand that nobody waits for rolls back, where the database goes no further', async () => {
+		test('an error of hand-written SQL that is not awaited rolls back if the database refuses further statements', async () => {
 			const { orders, tables, byHand } = desk
 			await order(orders, 'taken')
 			const work = transaction([orders], async ([inOrders], connection) => {

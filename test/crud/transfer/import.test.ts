@@ -1,4 +1,4 @@
-/** Imports: what is read of lines of JSON and CSV, what is told of mistakes, who may, and that it is all or nothing. */
+/** Imports: how lines of JSON and CSV are read, how mistakes are reported, who may import, and that an import is all or nothing. */
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -134,13 +134,13 @@ describe('crud/transfer: imports', (test) => {
 		['the same twice', CSV, 'title\na\nb\na\n', /^409 4\.title is taken by another record$/],
 	]
 	for (const [what, type, body, expected] of wrong)
-		test(`${what} is told with its line, and nothing is stored`, async () => {
+		test(`${what} is reported with its line, and nothing is stored`, async () => {
 			const asked = articles(handler())
 			assert.match(await importing(undefined, asked)(body, type), expected)
 			assert.is((await titles(asked)).length, 5)
 		})
 
-	test('a check tells all that is wrong by line, what the database finds, too, and stores nothing', async () => {
+	test('a check reports all problems by line, including those that the database finds, and stores nothing', async () => {
 		const asked = articles(handler())
 		const post = importing(undefined, asked)
 		assert.is(await post('title\na\nb', CSV, '?mode=check'), '200 {"records":2,"problems":[]}')
@@ -156,7 +156,7 @@ describe('crud/transfer: imports', (test) => {
 		assert.is((await titles(asked)).length, 5)
 	})
 
-	test('of many problems, a hundred are told', async () => {
+	test('of many problems, a hundred are reported', async () => {
 		const lines = Array.from({ length: 250 }, () => '{}').join('\n')
 		const checked = await importing()(lines, NDJSON, '?mode=check')
 		assert.is(checked.match(/"field"/g)?.length, 100)

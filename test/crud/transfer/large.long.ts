@@ -1,6 +1,7 @@
 /**
- * Large exports and imports by a program with one connection to its database: with flat memory, without keeping others waiting for
- * slow readers and senders, and killed in the middle. `VERBENA_ROWS=10000000` exports that many records, and imports a tenth.
+ * Large exports and imports by a program with one connection to its database: with constant memory, without blocking others
+ * during slow downloads and uploads, and killed in the middle. `VERBENA_ROWS=10000000` exports that many records, and imports
+ * a tenth.
  */
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * The tutorial, as its reader does it: in an empty folder, with the tarball that is published and packages of the npm
- * registry, the page's own blocks are run in their order. What is printed otherwise than the page says fails, with the
- * page's line. `tutorial/page.ts` says how blocks are marked.
+ * Runs the blocks of the tutorial in their order, as a reader would: in an empty folder, with the tarball to be published and
+ * packages of the npm registry. Output that differs from the page fails, with the line of the page. `tutorial/page.ts` says
+ * how blocks are marked.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** What memory models know of each other: foreign keys, links within a transaction, and values of several types. */
+/** What memory models know about each other: foreign keys, links within a transaction, and values of several types. */
 import * as assert from 'uvu/assert'
 import { MemoryModel, type MemoryModelOptions } from '../../../lib/models/memory/memory-model.ts'
 import type { Condition, Link, Model, Order } from '../../../lib/models/model.ts'

@@ -1,4 +1,4 @@
-/** Indexes of a layer's rows: after each change, in transactions, and that related records are found by them. */
+/** Indexes of a layer's rows: after changes, in transactions, and for finding related records. */
 import * as assert from 'uvu/assert'
 import { indexedBy } from '../../../lib/models/memory/links.ts'
 import { MemoryModel } from '../../../lib/models/memory/memory-model.ts'

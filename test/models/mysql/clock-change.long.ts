@@ -1,4 +1,4 @@
-/** Keys with a TIMESTAMP on a MariaDB whose sessions are in a zone with summer time: one hour of local time is there twice. */
+/** Keys with a TIMESTAMP on MariaDB, in sessions whose time zone has summer time: one local hour occurs twice. */
 import mysql from 'mysql2/promise'
 import * as assert from 'uvu/assert'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'

@@ -1,4 +1,4 @@
-/** The answer to a create where the database lacks RETURNING, as MySQL 8 does. */
+/** The response to a create on a database without RETURNING, such as MySQL 8. */
 import { setTimeout } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { dialectOf } from '../../../lib/models/mysql/dialect.ts'

@@ -51,7 +51,7 @@ if (await mariadbIsHere())
 			await Promise.all([primary?.remove(), replica?.remove()])
 		})
 
-		test('is read where it has what is asked for, by users without rights, and no change is done twice or lost', async () => {
+		test('is read once it has caught up, by users without privileges, and no change is done twice or lost', async () => {
 			const balancer = await balancerTo(primary.port)
 			const pools = [balancer.port, replica.port].map((port) =>
 				mysql.createPool({ ...primary.options, user: 'app', port, connectionLimit: 4 }),

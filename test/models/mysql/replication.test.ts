@@ -1,4 +1,4 @@
-/** How far servers of MariaDB and MySQL are, by the texts that they answer. */
+/** Replication positions of MariaDB and MySQL, parsed from the texts that the servers report. */
 import * as assert from 'uvu/assert'
 import { replicationOf } from '../../../lib/models/mysql/replicas/replication.ts'
 import { describe } from '../../helpers/describe.ts'

@@ -1,4 +1,4 @@
-/** As `session-fuzz.test.ts`, for longer, with connections killed and without. */
+/** Like `session-fuzz.test.ts`, but longer, with and without killed connections. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { pgbouncerHere } from '../../helpers/pgbouncer.ts'

@@ -1,4 +1,4 @@
-/** 20 users in parallel, each in a session: nobody sees another one's records. `session-fuzz.long.ts` has more. */
+/** 20 users in parallel, each in a session: nobody sees another user's records. `session-fuzz.long.ts` has more. */
 import * as assert from 'uvu/assert'
 import { describe } from '../../helpers/describe.ts'
 import { pgbouncerHere } from '../../helpers/pgbouncer.ts'

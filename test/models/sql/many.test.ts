@@ -21,7 +21,7 @@ function uniques({ unique = [] }: Model): string[] {
 
 /** Upserts of new keys at the same time: never two records, no change lost, and the rest of the work as well. */
 async function race(model: Model, within: boolean): Promise<void> {
-	const rounds = trials(15)
+	const rounds = trials(4)
 	const crowd = 20
 	for (let round = 0; round < rounds; round++) {
 		const slug = `s${within}${round}`
@@ -54,7 +54,7 @@ async function repeated<T>(work: () => Promise<T>): Promise<T> {
 /** Upserts against deletions: each ends with the record created or changed. */
 async function raceDeletions(model: Model): Promise<void> {
 	const guard = { where: undefined, version: undefined }
-	const work = Array.from({ length: trials(60) }, async (_, at) => {
+	const work = Array.from({ length: trials(20) }, async (_, at) => {
 		const values = { slug: 'gone', n: at }
 		const upsert = { values, on: ['slug'], changes: { n: at }, where: undefined }
 		const made = await repeated(() => Promise.resolve(model.upsert?.(upsert, ID)))

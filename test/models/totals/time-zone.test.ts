@@ -77,7 +77,7 @@ describe('models/totals/time-zone', (test) => {
 		assert.equal(spans, [{ from: Number.NEGATIVE_INFINITY, ahead: 20_700 }])
 	})
 
-	test('a zone is asked for its offsets once, however it is spelled, and rarely for seven centuries', () => {
+	test('the offsets of a zone are computed once, however it is spelled, with few calls of Intl for centuries', () => {
 		const zones = new TimeZones()
 		const ask = (name: string, from = 1_800, to = 2_600) =>
 			formatsOf(() => zones.spans(name, Date.UTC(from, 0), Date.UTC(to, 0)))

@@ -91,7 +91,7 @@ describe('JSON Schemas of rules', (test) => {
 	})
 })
 
-/** Lists of rules that say what JSON Schema can say exactly. */
+/** Random lists of rules, of those that JSON Schema can express exactly. */
 const size = fc.integer({ min: 0, max: 6 })
 const sizes = fc.tuple(size, size).map(([a, b]): Rule => ({ min: Math.min(a, b), max: Math.max(a, b) }))
 const leaf = fc.oneof(

@@ -1,4 +1,4 @@
-/** Relations to one by a text that the database considers equal to the other record's, which is written in another way. */
+/** To-one relations by a text that the database considers equal to the other record's key, although it is spelled differently. */
 import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { CrudHandler, type Model } from '../../../../lib/index.ts'

@@ -1,4 +1,4 @@
-/** SQLite: foreign keys whose column compares texts by another collation than the column that they refer to. */
+/** SQLite: foreign keys whose column has another collation than the column that they refer to. */
 import * as assert from 'uvu/assert'
 import { CrudHandler } from '../../../../lib/index.ts'
 import { SqliteModel } from '../../../../lib/models/sqlite/model.ts'

@@ -2,4 +2,4 @@
 import { trials } from '../../../helpers/trials.ts'
 import { sameRelatedAnswers } from './same-answers.ts'
 
-sameRelatedAnswers('same', trials(30))
+sameRelatedAnswers('same', trials(10))

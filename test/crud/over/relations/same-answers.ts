@@ -6,9 +6,13 @@ import { anyRows, anySteps } from './any-request.ts'
 import { Player, type Told } from './play.ts'
 import { openStores, type Store } from './stores.ts'
 
+/** Sequences per test. */
+const PART = 100
+
 export function sameRelatedAnswers(prefix: string, numRuns: number): void {
 	describe('relations over all stores', (test) => {
 		let stores: readonly Store[] = []
+		let batches = 0
 		test.before(async () => {
 			stores = await openStores(prefix)
 		})
@@ -16,24 +20,40 @@ export function sameRelatedAnswers(prefix: string, numRuns: number): void {
 			for (const store of stores) await store.close()
 		})
 
-		test(`${numRuns} sequences of requests get the same answers from each`, async () => {
-			const [first, ...others] = stores.map((store) => new Player(store))
-			let batches = 0
-			await fc.assert(
-				fc.asyncProperty(anyRows, anySteps, async (rows, steps) => {
-					const expected = (await first?.play(rows, steps)) ?? []
-					for (const { status, request, body } of expected) {
-						ok(status < 500, `${status}: ${request} ${JSON.stringify(body)}`)
-						if (status === 200 && request.includes('/batch')) batches++
-					}
-					for (const other of others) assertSame(other.store.name, await other.play(rows, steps), expected)
-				}),
-				{ numRuns, includeErrorInReport: true },
-			)
-			// Chance decides about fewer.
-			if (numRuns >= 100) ok(batches > numRuns / 20, `only ${batches} batches`)
-		})
+		// In parts: each test has the same time limit, however many sequences and however slow the machine.
+		for (let left = numRuns; left > 0; left -= PART) {
+			const part = Math.min(left, PART)
+			test(`${part} sequences of requests get the same answers from each, ${left} left`, async () => {
+				batches += await play(stores, part)
+				// Chance decides about fewer.
+				if (left === part && numRuns >= 100) ok(batches > numRuns / 20, `only ${batches} batches`)
+			})
+		}
 	})
+}
+
+/** Returns how many batches were answered. */
+async function play(stores: readonly Store[], numRuns: number): Promise<number> {
+	const [first, ...others] = stores.map((store) => new Player(store))
+	let batches = 0
+	await fc.assert(
+		fc.asyncProperty(anyRows, anySteps, async (rows, steps) => {
+			const expected = (await first?.play(rows, steps)) ?? []
+			for (const { status, request, body } of expected) {
+				ok(status < 500, `${status}: ${request} ${JSON.stringify(body)}`)
+				if (status === 200 && request.includes('/batch')) batches++
+			}
+			for (const other of others) assertSame(other.store.name, await other.play(rows, steps), expected)
+		}),
+		{
+			numRuns,
+			includeErrorInReport: true,
+			// Shrinking a failure ends before the test's time limit, so that the failure is reported.
+			interruptAfterTimeLimit: 300_000,
+			markInterruptAsFailure: true,
+		},
+	)
+	return batches
 }
 
 /** Fails at the first response that differs. */

@@ -142,7 +142,7 @@ describe('replicas of an SQL database', (test) => {
 		assert.ok(replicas.choose('ada'))
 	})
 
-	test('while the primary does not respond, those that had reached it are used, but not by who has written since', async () => {
+	test('while the primary does not respond, replicas that had caught up are used, except by callers who have written since', async () => {
 		const { primary, servers, replicas, pass, asked, used } = await started(2)
 		const [first] = servers as [FakeServer, FakeServer]
 		pass(0.1)
@@ -182,7 +182,7 @@ describe('replicas of an SQL database', (test) => {
 		assert.equal(used(), [false])
 	})
 
-	test('without reads nothing is asked, and the first read is for the primary', async () => {
+	test('without reads no server is queried, and the first read goes to the primary', async () => {
 		const { primary, replicas, pass, asked } = await started(1)
 		pass(11)
 		await new Promise((resolve) => setTimeout(resolve, 250))
