@@ -1,6 +1,6 @@
 /**
  * A server process of a soak that is broken on purpose, by what `SOAK_FAULTS` names: `leak`, `rejection`, `wrong`
- * (of each 1,000 requests one answer), `blocked` (200 ms of each second).
+ * (of each 100 requests one answer), `blocked` (200 ms of each second).
  */
 
 import { Office } from '../../../bench/soak/server/office.ts'
@@ -29,7 +29,7 @@ async function brokenSite(materials: Materials): Promise<Server> {
 	const server = serverOf({ ...(await handlersOf(materials)), office: new Broken() }, materials)
 	if (faults.has('wrong'))
 		server.on('request', () => {
-			if (++state.requests % 1_000 === 0) state.due++
+			if (++state.requests % 100 === 0) state.due++
 		})
 	if (faults.has('blocked')) setInterval(block, 1_000).unref()
 	return server

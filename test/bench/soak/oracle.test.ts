@@ -1,4 +1,4 @@
-/** The oracle of the soak: which responses it accepts, and what it finds in the database. */
+/** The oracle of the soak: which responses it accepts, and which differences it finds in the database. */
 import * as assert from 'uvu/assert'
 import { Ledger } from '../../../bench/soak/load/ledger.ts'
 import { like, someNumber, someText, wrongWith } from '../../../bench/soak/load/wanted.ts'
