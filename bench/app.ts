@@ -1,9 +1,9 @@
-/** What the servers are told to serve: the same records and custom routes for every peer. */
+/** What the servers serve: the same records and custom routes for every peer. */
 import { seeded, word } from './random.ts'
 
 /** A custom route; `null` stands for a placeholder. */
 export interface Route {
-	/** Five digits, sent in the answer to show which route was found. */
+	/** Five digits. The response contains it, to show which route was found. */
 	readonly number: number
 	readonly segments: readonly (string | null)[]
 }

@@ -1,4 +1,4 @@
-/** Starts what is measured in processes of their own, and talks to them. */
+/** Starts child processes to measure, and exchanges messages with them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ export interface Child {
 	stop(): Promise<void>
 }
 
-/** What `process.env` is for whatever is measured: production, and nothing that loads code into it. */
+/** The environment of measured processes: production, without variables that make Node load code. */
 export function environment(): NodeJS.ProcessEnv {
 	const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...rest } = process.env
 	return { ...rest, NODE_ENV: 'production' }

@@ -1,9 +1,9 @@
-/** A keep-alive connection that asks one request at a time and knows how long the answer is. */
+/** A keep-alive connection that sends one request at a time, and knows how long the response is. */
 import { connect, type Socket } from 'node:net'
 
-/** What every answer of one server to one workload looks like. */
+/** What every response of one server to one workload looks like. */
 export interface Expected {
-	/** Bytes of a whole answer, head included; of answers that vary, the start of the line that says it. */
+	/** Bytes of a whole response, including its head; if lengths vary, the `Content-Length` line up to its digits. */
 	readonly length: number | Buffer
 	readonly status: number
 }
@@ -11,21 +11,21 @@ export interface Expected {
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /**
- * Counts bytes instead of parsing answers, so that one core can keep a server on another core busy.
- * The status is checked on every answer; any answer of another length ends the run.
+ * Counts bytes instead of parsing responses, so that one core can keep a server on another core busy. Every status is
+ * checked; a response of any other length ends the run.
  */
 export class Connection {
-	/** Called after each whole answer. */
+	/** Called after each complete response. */
 	onAnswer: () => void = () => {}
-	/** Called once, when the server closes or answers something else than expected. */
+	/** Called once, when the server closes the connection or sends something unexpected. */
 	onError: (error: Error) => void = () => {}
 	readonly #socket: Socket
 	readonly #expected: Expected
 	#received = 0
-	/** Bytes of the answer that is coming in. */
+	/** Length of the response that is being received. */
 	#whole = 0
 
-	/** `buffer` may be shared by many connections: Node hands out what it has read before it reads on. */
+	/** Connections may share one `buffer`: Node calls back after each read, before it reads again. */
 	constructor(port: number, expected: Expected, buffer: Buffer) {
 		this.#expected = expected
 		const callback = (length: number): boolean => this.#read(length, buffer)
@@ -35,7 +35,7 @@ export class Connection {
 		this.#socket.on('close', () => this.onError(new Error('the server has closed a connection')))
 	}
 
-	/** Sends a request. The answer to the one before must have come. */
+	/** Sends a request. The previous one must have been answered. */
 	send(request: Buffer): void {
 		this.#socket.write(request)
 	}
@@ -67,9 +67,9 @@ export class Connection {
 }
 
 /**
- * Bytes of the whole answer that begins the buffer. Heads come in one piece, as those of all our peers do;
- * what is behind them in the buffer may be of an earlier answer, so only the first match counts. NaN, which
- * no count equals, where the length isn't said.
+ * The length of the response at the start of the buffer. Its head must arrive in one piece, as the heads of all peers do. What
+ * follows in the buffer may be left from an earlier response, so only the first match counts. NaN, which equals no byte
+ * count, if there is no length line.
  */
 function lengthOf(buffer: Buffer, expected: number | Buffer): number {
 	if (typeof expected === 'number') return expected
@@ -81,7 +81,7 @@ function lengthOf(buffer: Buffer, expected: number | Buffer): number {
 	return end + END_OF_HEAD.length + length
 }
 
-/** The three digits after `HTTP/1.1 `; NaN of a piece that ends before them. */
+/** The three digits after `HTTP/1.1 `; NaN if the buffer ends before them. */
 function statusOf(buffer: Buffer): number {
 	const digit = (at: number): number => (buffer[at] ?? Number.NaN) - 48
 	return digit(9) * 100 + digit(10) * 10 + digit(11)

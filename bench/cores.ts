@@ -1,4 +1,4 @@
-/** Keeps servers and load apart: whatever is measured runs on core 0, this process on core 1. */
+/** Keeps servers and load apart: measured processes run on core 0, this process on core 1. */
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os'
 export type Pin = readonly string[]
 
 /**
- * Moves this process, with its threads, to core 1. Answers the words to put before a command that is
- * to run on core 0: none without `taskset` (which is on Linux only), and none with a single core.
+ * Moves this process, with its threads, to core 1. Returns the words to put before a command that shall run on core 0; none
+ * without `taskset` (Linux only) or with a single core.
  */
 export function splitCores(): Pin {
 	if (availableParallelism() < 2) return []

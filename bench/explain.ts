@@ -1,16 +1,16 @@
 /**
- * `node --import tsx bench/explain.ts`: how PostgreSQL runs the statements of the workloads with a filter and a sort
- * through relations, Verbena's and the expert's. It needs what `npm run bench -- --only related-postgres` has made.
+ * `node --import tsx bench/explain.ts`: prints PostgreSQL's plans for Verbena's and the expert's statements of the workloads
+ * that filter and sort through relations. It needs the tables that `npm run bench -- --only related-postgres` has created.
  */
 import pg from 'pg'
 import { CrudHandler, createServer, type InjectedReply } from '../lib/index.ts'
 import { PostgresModel } from '../lib/models/postgres/model.ts'
 import { urlOf } from './crud/databases.ts'
 import { BLOG } from './crud/related/tables.ts'
-// @ts-expect-error a server's file, in plain JavaScript
+// @ts-expect-error a plain JavaScript file
 import { openTexts } from './servers/related/expert-postgres.js'
 
-/** What has been sent to PostgreSQL last, by anybody here. */
+/** The last statement sent to PostgreSQL by this process. */
 let last: { text: string; values: unknown[] } = { text: '', values: [] }
 
 const send = pg.Client.prototype.query
@@ -43,7 +43,7 @@ async function verbena(): Promise<(url: string) => Promise<InjectedReply>> {
 	return (url) => server.inject({ url })
 }
 
-/** Prints the plan that is made once and kept, without knowing the values: the one that is used from the sixth time on. */
+/** Prints the generic plan, which PostgreSQL makes without knowing the values and may use from the sixth execution on. */
 async function explain(title: string, run: () => Promise<unknown>): Promise<void> {
 	await run()
 	const { text, values } = last

@@ -1,7 +1,7 @@
-/** The load: a number of keep-alive connections, each with one request under way. */
+/** Generates load: a number of keep-alive connections, each with one pending request. */
 import { Connection, type Expected } from './connection.ts'
 
-/** What is asked of a server, and how. */
+/** The requests, and where and how they are sent. */
 export interface LoadOptions {
 	readonly port: number
 	readonly requests: readonly Buffer[]
@@ -10,14 +10,14 @@ export interface LoadOptions {
 	readonly connections: number
 }
 
-/** What a closed loop has done. */
+/** The result of a closed loop. */
 export interface Load {
 	readonly responses: number
-	/** From the first request to the last answer. */
+	/** From the first request to the last response. */
 	readonly seconds: number
 }
 
-/** Open connections to one server, each of which has been answered once. */
+/** Open connections to one server, each of which has received a response. */
 export class Loader {
 	readonly #connections: readonly Connection[]
 	readonly #requests: readonly Buffer[]
@@ -29,7 +29,7 @@ export class Loader {
 		this.#next = Math.floor(Math.random() * requests.length)
 	}
 
-	/** Connects, and waits for one answer on each connection: accepting them is not what is measured. */
+	/** Connects, and waits for one response on each connection, so that accepting them isn't measured. */
 	static async open({ port, requests, expected, connections }: LoadOptions): Promise<Loader> {
 		const buffer = Buffer.allocUnsafe(65_536)
 		const open = Array.from({ length: connections }, () => new Connection(port, expected, buffer))
@@ -41,7 +41,7 @@ export class Loader {
 		return loader
 	}
 
-	/** Closed loop: each connection sends its next request as soon as it has its answer. */
+	/** Closed loop: each connection sends its next request as soon as it has received a response. */
 	async run(seconds: number): Promise<Load> {
 		const start = performance.now()
 		const end = start + seconds * 1_000
@@ -58,8 +58,8 @@ export class Loader {
 	}
 
 	/**
-	 * Open loop: requests are due at a steady rate, whether or not earlier ones have been answered.
-	 * Answers the milliseconds from when each was due, so that waiting for a connection counts too.
+	 * Open loop: requests are due at a steady rate, whether or not earlier ones have been answered. Returns each latency in
+	 * milliseconds from when the request was due, so that waiting for a connection counts too.
 	 */
 	async pace(perSecond: number, seconds: number): Promise<number[]> {
 		const times: number[] = []
@@ -101,7 +101,7 @@ export class Loader {
 		return this.#requests[this.#next] as Buffer // in range, by the line above
 	}
 
-	/** Begins on every connection, and waits until each has called `done`, or one has failed. */
+	/** Calls `begin` for every connection, and waits until each has called `done`, or one has failed. */
 	async #until(begin: (connection: Connection, done: () => void) => void): Promise<void> {
 		const waits = this.#connections.map(
 			(connection) =>

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures every workload against every peer in turns, and prints one table of ratios
- * and the targets that were kept or missed. Progress goes to stderr, figures to stdout.
+ * `npm run bench`: measures every peer with every workload, in turns, and prints a table of ratios, and which targets were
+ * reached. Progress goes to stderr, figures to stdout.
  */
 import { type ExecFileSyncOptions, execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 try {
 	await main(process.argv.slice(2))
 } catch (error) {
-	// An unknown name or a server that answers otherwise is told in words; a stack would hide them.
+	// No stack: the message is for the user, such as an unknown name, or a server with a different response.
 	process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`)
 	process.exitCode = 1
 }
@@ -59,14 +59,14 @@ function prepare({ peers }: Options, progress: Progress): void {
 }
 
 /**
- * Builds what would be published, into a folder of our own: a `npm run build` while this runs would take
- * the files away under servers that have yet to start.
+ * Builds the package's files into a separate folder: `npm run build` during a run would delete `dist/` before all servers
+ * have started.
  */
 function build(progress: Progress): void {
 	progress('building lib into bench/results/dist')
 	const folder = `${ROOT}bench/results/dist`
 	rmSync(folder, { recursive: true, force: true })
-	// As `npm run build` does it, and the two steps that are measured alone.
+	// The files that `npm run build` makes, and the modules of two steps that are measured by themselves.
 	const adapters = ['postgres', 'mysql', 'sqlite'].map((name) => `lib/models/${name}/model.ts`)
 	const entries = ['lib/index.ts', ...adapters, 'lib/routing/custom/custom-routes.ts', 'lib/request/url.ts']
 	const format = ['--bundle', '--splitting', '--format=esm', '--platform=node', '--target=node20']
@@ -79,12 +79,12 @@ function build(progress: Progress): void {
 	)
 }
 
-/** The workloads over HTTP that were asked for. */
+/** The selected workloads over HTTP. */
 function chosenOf({ workloads }: Options): Workload[] {
 	return WORKLOADS.filter(({ name }) => workloads.includes(name))
 }
 
-/** Of the databases that were asked for, those that are there; what can't be measured is said. */
+/** The versions of the selected databases that can be reached; a message is printed for the others. */
 async function versionsOfDatabases(options: Options, progress: Progress): Promise<Map<DatabaseName, string>> {
 	const versions = new Map<DatabaseName, string>()
 	for (const database of new Set(chosenOf(options).flatMap((workload) => workload.database ?? []))) {
@@ -128,7 +128,7 @@ async function runAll(
 	return results
 }
 
-/** On a terminal one line that is written over, else a line each. */
+/** On a terminal, one line that is overwritten; otherwise one line per message. */
 function progressOn(stream: NodeJS.WriteStream): Progress {
 	return (text) => stream.write(stream.isTTY ? `\r\x1b[K${text.slice(0, stream.columns - 1)}` : `${text}\n`)
 }

@@ -1,4 +1,4 @@
-/** Measures what it costs to find one of many custom routes, without HTTP, against find-my-way. */
+/** Measures the cost of finding one of many custom routes, without HTTP, compared with find-my-way. */
 import { appWith, type Shape } from './app.ts'
 import { type Child, startChild } from './child.ts'
 import type { Pin } from './cores.ts'
@@ -6,17 +6,17 @@ import type { Progress } from './measure.ts'
 import type { Result, Round } from './results.ts'
 import { SIZES } from './workloads.ts'
 
-/** Our search alone; the same from the path on, as find-my-way does it; and find-my-way's two modes. */
+/** Our search alone; our search including the parsing of the path, which find-my-way does too; find-my-way's two modes. */
 const ENGINES = ['verbena match', 'verbena', 'find-my-way', 'find-my-way compiled'] as const
 
-/** One table of routes in one engine, in a process of its own. */
+/** One table of routes in one engine, in its own process. */
 interface Case {
 	readonly engine: string
 	readonly size: number
 	readonly child: Child
 }
 
-/** Answers one result a table size, for one shape of route. Rounds of all sizes and engines take turns. */
+/** Returns one result per table size, for one shape of route. Rounds of all sizes and engines take turns. */
 export async function measureMatch(
 	shape: Shape,
 	engines: readonly string[],
@@ -45,7 +45,7 @@ export async function measureMatch(
 	}
 }
 
-/** The engines to measure: without verbena among the peers, find-my-way's alone. */
+/** The engines to measure: if verbena isn't among the peers, only find-my-way's. */
 export function enginesWith(verbena: boolean): string[] {
 	return ENGINES.filter((engine) => verbena || !engine.startsWith('verbena'))
 }

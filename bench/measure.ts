@@ -1,4 +1,4 @@
-/** Measures one workload over HTTP: all its servers are up, and take turns. */
+/** Measures one workload over HTTP: all its servers are running, and take turns. */
 import { type Child, startChild } from './child.ts'
 import type { Expected } from './connection.ts'
 import type { Pin } from './cores.ts'
@@ -6,16 +6,17 @@ import { PROCESSES } from './crud/databases.ts'
 import { processesMicroseconds } from './crud/processes.ts'
 import { Loader } from './load.ts'
 import { type Options, peersOf } from './options.ts'
+import type { Peer } from './peers.ts'
 import { type Latency, quantile, type Result, type Round, summarize } from './results.ts'
 import { verify, verifyRefusals } from './verify.ts'
 import type { Prepared, Series, Workload } from './workload.ts'
 
-/** Tells whoever waits what is being done. */
+/** Reports what is being done. */
 export type Progress = (text: string) => void
 
-/** A server that is up, the requests that it is measured by, and what its answers look like. */
+/** A running server, the requests to measure it with, and what its responses look like. */
 interface Running {
-	/** The peer, and the series where there are many: `verbena offset 90,000`. */
+	/** The peer, and the series if there are several: `verbena offset 90,000`. */
 	readonly label: string
 	readonly child: Child
 	readonly port: number
@@ -23,7 +24,7 @@ interface Running {
 	readonly expected: Expected
 }
 
-/** A workload whose servers are up. */
+/** A workload whose servers are running. */
 interface Stage {
 	readonly workload: Workload
 	readonly running: readonly Running[]
@@ -33,8 +34,10 @@ interface Stage {
 }
 
 /**
- * Starts every peer, refuses to go on unless their answers are the same, warms them up, and gives them
- * load in turns (A B C A B C …); afterwards each gets half the load that it could bear, for p50 and p99.
+ * Measures with new processes as often as `--starts` says, the peers started in the opposite order every other time: of two
+ * processes of one program, one may take a fifth more time than the other, from its start to its end.
+ *
+ * @throws Error if responses differ
  */
 export async function measure(
 	workload: Workload,
@@ -44,8 +47,31 @@ export async function measure(
 ): Promise<Result> {
 	progress(`${workload.name}: preparing`)
 	const prepared = await workload.prepare()
+	const peers = peersOf(workload, options)
+	const results: Result[] = []
+	for (let start = 1; start <= options.starts; start++) {
+		const order = start % 2 === 1 ? peers : peers.toReversed()
+		results.push(await measureOnce(workload, prepared, order, options, pin, progress))
+	}
+	const [first] = results as [Result] // there is one start at least
+	const roundsOf = (label: string) => results.flatMap(({ rounds }) => rounds.get(label) ?? [])
+	return { ...first, rounds: new Map([...first.rounds.keys()].map((label) => [label, roundsOf(label)])) }
+}
+
+/**
+ * Starts every peer, checks that their responses are equal, warms them up, and puts load on them in turns (A B C A B C …).
+ * Finally each gets half its maximum load, for p50 and p99.
+ */
+async function measureOnce(
+	workload: Workload,
+	prepared: Prepared,
+	peers: readonly Peer[],
+	options: Options,
+	pin: Pin,
+	progress: Progress,
+): Promise<Result> {
 	const children = new Map(
-		peersOf(workload, options).map(({ name, server }) => [name, startChild(pin, 'servers/run.js', [server])]),
+		peers.map(({ name, server }) => [name, startChild(pin, 'servers/run.js', [server])]),
 	)
 	try {
 		const running = await startAll(workload, prepared, children, progress)
@@ -83,7 +109,7 @@ async function startAll(
 	return running
 }
 
-/** The servers that are asked the requests of a series, after their answers have been found to be equal. */
+/** Checks that all servers give the same responses to the requests of a series. */
 async function compare(
 	workload: Workload,
 	series: Series,
@@ -97,7 +123,7 @@ async function compare(
 	return contenders.map((contender, index) => ({
 		...contender,
 		label: `${contender.peer} ${series.name}`.trim(),
-		child: children.get(contender.peer) as Child, // both maps are of the same peers
+		child: children.get(contender.peer) as Child, // `ports` has the same peers
 		expected: expected[index] as Expected, // one for each contender
 	}))
 }
@@ -127,7 +153,7 @@ function oneRound(server: Running, stage: Stage): Promise<Round> {
 		const databaseUsed = processesMicroseconds(processes) - databaseBefore
 		const used = (await cpuMicroseconds(server.child)) - before
 		const round: Round = { cost: used / responses, rate: responses / seconds, busy: used / 1e6 / seconds }
-		// Nothing at all is what a machine that can't tell says; no database works for free.
+		// 0 means that this machine has no `/proc`.
 		return databaseUsed > 0 ? { ...round, databaseCost: databaseUsed / responses } : round
 	})
 }
@@ -163,7 +189,7 @@ async function load<T>(
 	}
 }
 
-/** User and system time of the server's process, all threads: its garbage collection is its cost. */
+/** User and system time of the server's process over all threads, so that garbage collection counts. */
 async function cpuMicroseconds(child: Child): Promise<number> {
 	const { cpu } = await child.ask<{ cpu: NodeJS.CpuUsage }>('cpu')
 	return cpu.user + cpu.system

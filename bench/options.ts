@@ -6,24 +6,26 @@ import { SHAPES, WORKLOADS } from './workloads.ts'
 
 /** What to run, and how long. */
 export interface Options {
-	/** Names of workloads, in their own order. */
+	/** Names of workloads, in the order in which they run. */
 	readonly workloads: readonly string[]
 	/** Names of peers. */
 	readonly peers: ReadonlySet<string>
 	/** Measured rounds of each peer. */
 	readonly rounds: number
+	/** How many times the servers are started, each time for so many rounds. */
+	readonly starts: number
 	/** Length of a round. */
 	readonly seconds: number
-	/** Load before the first round, on each server. */
+	/** Seconds of load on each server before its first round. */
 	readonly warmupSeconds: number
 	readonly connections: number
-	/** File for all figures as JSON; nothing is written without it. */
+	/** File for all figures as JSON. Without it, no file is written. */
 	readonly json: string | undefined
-	/** Whether to take away the tables of CRUD, and do nothing else. */
+	/** Whether to drop the tables of CRUD, and do nothing else. */
 	readonly clean: boolean
 }
 
-/** Names of all workloads, those outside HTTP included. */
+/** Names of all workloads, including those without HTTP. */
 export const NAMES: readonly string[] = [
 	...WORKLOADS.map(({ name }) => name),
 	...SHAPES.map((shape) => `match-${shape}`),
@@ -40,7 +42,7 @@ const PEER_NAMES: readonly string[] = [
  *
  *     --only small-get,routes --peers fastify,hono --rounds 5 --seconds 2 --json figures.json
  *
- * @throws RangeError for an unknown workload or peer, listing those there are, and for a number too small
+ * @throws RangeError for an unknown workload or peer, with a list of those that exist, and for a number that is too small
  */
 export function parseOptions(words: readonly string[]): Options {
 	const { values } = parseArgs({
@@ -49,6 +51,7 @@ export function parseOptions(words: readonly string[]): Options {
 			only: { type: 'string' },
 			peers: { type: 'string' },
 			rounds: { type: 'string', default: '5' },
+			starts: { type: 'string', default: '1' },
 			seconds: { type: 'string', default: '2' },
 			warmup: { type: 'string', default: '2' },
 			connections: { type: 'string', default: '32' },
@@ -60,6 +63,7 @@ export function parseOptions(words: readonly string[]): Options {
 		workloads: values.only === undefined ? NAMES : workloadsNamed(values.only.split(',')),
 		peers: new Set(values.peers === undefined ? PEER_NAMES : peersNamed(values.peers.split(','))),
 		rounds: atLeast(1, 'rounds', values.rounds),
+		starts: atLeast(1, 'starts', values.starts),
 		seconds: atLeast(0.1, 'seconds', values.seconds),
 		warmupSeconds: atLeast(0, 'warmup', values.warmup),
 		connections: atLeast(1, 'connections', values.connections),
@@ -68,7 +72,7 @@ export function parseOptions(words: readonly string[]): Options {
 	}
 }
 
-/** A name chooses itself, or all that begin with it and a dash: `routes`, `routes-first`. */
+/** A name selects the workload of that name, or all whose names begin with it and a dash: `routes`, `routes-first`. */
 function workloadsNamed(wanted: readonly string[]): string[] {
 	const fits = (name: string, word: string): boolean => name === word || name.startsWith(`${word}-`)
 	for (const word of wanted) {
@@ -86,7 +90,7 @@ function peersNamed(wanted: readonly string[]): readonly string[] {
 	return wanted
 }
 
-/** Those of a workload's peers that were asked for; its reference always, first. */
+/** The selected peers of a workload. Its reference is always included, and comes first. */
 export function peersOf({ peers }: Workload, options: Options): Peer[] {
 	return peers.filter(({ name }, index) => index === 0 || options.peers.has(name))
 }

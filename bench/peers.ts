@@ -1,4 +1,4 @@
-/** Who is measured, and what is installed for it. */
+/** The peers, and the packages that are installed for them. */
 import { existsSync, readFileSync } from 'node:fs'
 
 /** A server, and the packages that it runs on. */
@@ -23,7 +23,7 @@ export const PEERS: readonly Peer[] = [
 	peer('express', ['express']),
 ]
 
-/** Verbena against itself: what the option `metrics` costs. */
+/** Verbena with and without the option `metrics`, to measure what that costs. */
 export const METRICS_PEERS: readonly Peer[] = [peer('verbena', []), peer('metrics', [])]
 
 /** Peers of CRUD: the first, Fastify with the database's driver by hand, is the reference. */

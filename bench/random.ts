@@ -1,6 +1,6 @@
-/** Random numbers that are the same in every run, so that two runs measure the same requests. */
+/** Seeded random numbers, so that two runs measure the same requests. */
 
-/** Answers a whole number from 0 to `below` − 1 at each call. */
+/** Returns an integer from 0 to `below` − 1. */
 export type Random = (below: number) => number
 
 /** A generator with a seed: mulberry32, small and good enough to draw requests. */
@@ -21,13 +21,13 @@ export function word(random: Random, length: number): string {
 	return text
 }
 
-/** As many things as wanted, the same in every run. */
+/** `count` random values, the same in every run. */
 export function draw<T>(count: number, make: (random: Random) => T): T[] {
 	const random = seeded(count)
 	return Array.from({ length: count }, () => make(random))
 }
 
-/** A random entry of a list that has some. */
+/** A random entry of a list that isn't empty. */
 export function pick<T>(list: readonly T[], random: Random): T {
 	return list[random(list.length)] as T // random(n) is below n
 }

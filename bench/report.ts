@@ -1,4 +1,4 @@
-/** Turns results into the one table, the targets below it, and the conditions above it. */
+/** Formats the conditions of a run, the table of results, and the targets. */
 import { cpus, loadavg, release, type } from 'node:os'
 import type { Pin } from './cores.ts'
 import { type Options, peersOf } from './options.ts'
@@ -7,16 +7,16 @@ import { type Result, ratios, type Summary, summarize } from './results.ts'
 import { judge, type Verdict } from './targets.ts'
 import type { Workload } from './workload.ts'
 
-/** The conditions of a run, a line each. */
+/** The conditions of a run, one per line. */
 export function conditions(workloads: readonly Workload[], options: Options, pin: Pin): string[] {
 	const [cpu] = cpus()
-	const { rounds, seconds, connections, warmupSeconds } = options
+	const { starts, rounds, seconds, connections, warmupSeconds } = options
 	const load = loadavg().map((value) => value.toFixed(1))
 	return [
 		`Node ${process.versions.node} (V8 ${process.versions.v8}), ${type()} ${release()}`,
 		`${cpu?.model ?? 'unknown CPU'}, ${cpus().length} cores; load average before: ${load.join(' ')}`,
 		pin.length > 0 ? 'server on core 0, load on core 1' : 'cores not separated: no taskset, or a single core',
-		`${rounds} rounds of ${seconds} s in turns after ${warmupSeconds} s warm-up each, ${connections} connections`,
+		`${starts === 1 ? '' : `${starts} starts, `}${rounds} rounds of ${seconds} s in turns after ${warmupSeconds} s warm-up each, ${connections} connections`,
 		versionsOf([...new Set(workloads.flatMap((workload) => peersOf(workload, options)))]).join(', '),
 	]
 }
@@ -33,10 +33,10 @@ const HEAD = [
 	'busy',
 ]
 
-/** One row a workload and peer. `×` is against the workload's reference: above 1 is better than it. */
+/** One row per workload and peer. `×` compares with the workload's reference: above 1 is better. */
 export function table(results: readonly Result[]): string {
 	const rows = results.flatMap((result) => [...result.rounds.keys()].map((peer) => rowOf(result, peer)))
-	// Only where a database was at work.
+	// Columns about databases are left out of a run without any.
 	const shown = HEAD.map((_, column) => column).filter((column) => rows.some((row) => row[column] !== ''))
 	const all = [HEAD, ...rows]
 	const widths = HEAD.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
@@ -79,7 +79,7 @@ function text({ median, min, max }: Summary, unit: string): string {
 	return `${median.toFixed(2)}${unit} (${min.toFixed(2)}–${max.toFixed(2)})`
 }
 
-/** One line a target that this run could judge. */
+/** One line per target that this run measured. */
 export function verdicts(results: readonly Result[]): string {
 	return judge(results).map(verdict).join('\n')
 }

@@ -1,4 +1,4 @@
-/** The bytes of the requests, made before anything is measured. */
+/** The bytes of requests, which are created before measuring. */
 import type { Route } from './app.ts'
 import { type Random, word } from './random.ts'
 
@@ -24,18 +24,18 @@ function write(method: string, path: string, body: string): Buffer {
 	return Buffer.from(`${method} ${path} HTTP/1.1\r\n${COMMON}${type}\r\n${body}`)
 }
 
-/** An id of six digits: answers to different ids have the same length. */
+/** An id of six digits, so that responses to different ids have the same length. */
 export function id(random: Random): number {
 	return 100_000 + random(900_000)
 }
 
-/** Path of a request that a custom route fits, with a random value of six digits for its placeholder. */
+/** A path that a custom route matches, with six random digits for its placeholder. */
 export function pathOf(route: Route, random: Random): string {
 	return `/api/${route.segments.map((segment) => segment ?? id(random)).join('/')}`
 }
 
 /**
- * The JSON of an article, filled up to `bytes`. From 1,000 bytes on it holds 100 small objects too.
+ * The JSON of an article, padded to `bytes`. From 1,000 bytes on it also has 100 small objects.
  *
  *     {"title":"…","email":"…@example.org","age":36,"tags":["rest","node","http"]}
  */

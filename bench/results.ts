@@ -1,21 +1,21 @@
-/** What has been measured, and the numbers drawn from it. */
+/** Measurements, and the statistics on them. */
 
-/** What peers are compared by: the server's CPU time, that of server and database together, or requests per second. */
+/** What peers are compared by: CPU time of the server, CPU time of server and database, or requests per second. */
 export type By = 'cost' | 'total' | 'rate'
 
-/** One peer's part in one round. */
+/** The figures of one peer in one round. */
 export interface Round {
 	/** Cost of one request, match or start, in the workload's unit. */
 	readonly cost: number
-	/** Cost of one request in CPU time of all the database's processes, in µs; only where there is one. */
+	/** CPU time of all processes of the database for one request, in µs; only for workloads with a database. */
 	readonly databaseCost?: number
-	/** Requests per second; only where there is a load. */
+	/** Requests per second; only for workloads over HTTP. */
 	readonly rate?: number
-	/** Part of the time in which the server's process had the CPU: below 0.9, the load was too slow. */
+	/** Fraction of the time in which the server's process had the CPU. Below 0.9 the load generator was too slow. */
 	readonly busy?: number
 }
 
-/** Milliseconds from when a request was due to its answer, at half the load. */
+/** Milliseconds from when a request was due to its response, at half the maximum load. */
 export interface Latency {
 	readonly p50: number
 	readonly p99: number
@@ -24,7 +24,7 @@ export interface Latency {
 /** All rounds of one workload; round n of each peer was measured next to round n of the others. */
 export interface Result {
 	readonly workload: string
-	/** Of `cost`: `µs` of the server's CPU, `ns` a match, `ms` until it listens. */
+	/** The unit of `cost`: `µs` of the server's CPU, `ns` per match, `ms` until the process listens. */
 	readonly unit: string
 	/** The peer that the others are compared with. */
 	readonly reference: string
@@ -45,7 +45,7 @@ export function summarize(values: readonly number[]): Summary {
 	return { median: quantile(sorted, 0.5), min: quantile(sorted, 0), max: quantile(sorted, 1) }
 }
 
-/** The value at a part (0–1) of sorted numbers, between two of them where it falls between; NaN of none. */
+/** A quantile (0–1) of sorted numbers, interpolated; NaN if there are none. */
 export function quantile(sorted: readonly number[], part: number): number {
 	const at = (sorted.length - 1) * part
 	const below = sorted[Math.floor(at)] ?? Number.NaN
@@ -54,8 +54,8 @@ export function quantile(sorted: readonly number[], part: number): number {
 }
 
 /**
- * How many times better `peer` is than `other`, round by round: by CPU the other's divided by the
- * peer's, by rate the peer's divided by the other's. Above 1 is better, in both.
+ * How many times better `peer` is than `other`, per round: for CPU time, the other's divided by the peer's; for rates, the
+ * peer's divided by the other's. Above 1 is better in both.
  */
 export function ratios(result: Result, peer: string, other: string, by: By = 'cost'): number[] {
 	const theirs = result.rounds.get(other) ?? []

@@ -1,11 +1,11 @@
 /**
- * Whether docs/scaling.md's arithmetic holds: measures the CPU time of single requests by one process at half load,
- * predicts from that how much several processes need for a mix of requests, and measures that.
+ * Checks the arithmetic of docs/scaling.md: measures the CPU time of each kind of request with one process at half load,
+ * predicts from that how much several processes need for a mix of requests, and measures it.
  *
  *     node --import tsx bench/scaling.ts [--processes 2] [--seconds 3] [--rate 1200]
  *
- * Needs PostgreSQL, by PGHOST etc. It ends with 1 if a prediction is off by more than 20 %. With other work on the machine a
- * request costs more, so run it on a quiet one.
+ * Needs PostgreSQL at PGHOST etc. Exits with 1 if a prediction is off by more than 20 %. Run it on an idle machine: other work
+ * makes requests cost more.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,14 +22,14 @@ type Kind = (typeof KINDS)[number]
 /** Shares of the requests. */
 type Mix = Readonly<Record<Kind, number>>
 
-/** The mix to predict: most requests read. */
+/** The mix to predict: mostly reads. */
 const MIX: Mix = { read: 0.8, list: 0.1, create: 0.1 }
 const RECORDS = 10_000
 const MAX_OFF = 0.2
 const ROUNDS = 5
 const TABLE = 'bench_scaling'
 
-/** What a process answers when it is asked for its CPU time, in µs. */
+/** The message by which a process reports its CPU time, in µs. */
 interface Used {
 	readonly cpu: number
 }
@@ -66,7 +66,7 @@ async function startMember(): Promise<Member> {
 		port: Number(port),
 		async cpu() {
 			child.send('cpu')
-			const [used] = (await once(child, 'message')) as [Used] // as `serve` answers
+			const [used] = (await once(child, 'message')) as [Used] // sent by `serve`
 			return used.cpu
 		},
 		stop: () => void child.kill('SIGKILL'),
@@ -106,7 +106,7 @@ async function measure(members: readonly Member[], mix: Mix, rate: number, secon
 	while (pending.length < wanted) {
 		const due = Math.min(wanted, Math.floor(((performance.now() - start) / 1_000) * rate))
 		while (pending.length < due) {
-			// The kind that is furthest behind its share.
+			// Next is the kind that is furthest behind its share.
 			for (const kind of KINDS) owed[kind] += mix[kind]
 			const kind = KINDS.reduce((most, one) => (owed[one] > owed[most] ? one : most))
 			owed[kind]--
@@ -146,10 +146,10 @@ async function main(): Promise<void> {
 	try {
 		const [first] = members
 		if (first === undefined) throw new Error('--processes must be 1 or more')
-		// Compiled by V8 before it is measured.
+		// Warms up: V8 compiles the code before it is measured.
 		await measure(members, MIX, rate, 2 * seconds)
 		const found: Record<Kind | 'mix', number[]> = { read: [], list: [], create: [], mix: [] }
-		// In turns, so that a busy minute of the machine falls on all.
+		// In turns, so that a slow phase of the machine affects all.
 		for (let round = 0; round < ROUNDS; round++) {
 			for (const kind of KINDS) {
 				const only: Mix = { read: 0, list: 0, create: 0, [kind]: 1 }

@@ -1,6 +1,6 @@
 /**
- * What `session()` costs: requests without a socket to the same table, without a session, with one, and with a session
- * that is written by hand as four statements. Run it alone, with PostgreSQL at PGHOST:
+ * Measures the cost of `session()`: requests without a socket to one table, without a session, with one, and with a session
+ * written by hand as four statements. Run it with nothing else on the machine, and PostgreSQL at PGHOST:
  *
  *     node --import tsx bench/session.ts
  */
@@ -96,7 +96,7 @@ const cases = {
 }
 
 const times = new Map<string, number[]>(Object.keys(cases).map((name) => [name, []]))
-// The first round warms up. The cases take turns, so that all of them have the machine's good and bad times.
+// The first round warms up. The cases take turns, so that a slow phase of the machine affects all.
 for (let at = 0; at <= ROUNDS; at++)
 	for (const [name, path] of Object.entries(cases)) {
 		const time = await round(path)

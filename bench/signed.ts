@@ -1,4 +1,4 @@
-/** Measures what a request costs that is signed, against the same one that is open. */
+/** Measures how much more a signed request costs than the same one without authentication. */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -14,12 +14,12 @@ type Kind = (typeof KINDS)[number]
 
 const SECRET = randomBytes(64)
 const BODY = JSON.stringify({ title: 'a title', text: 'x'.repeat(160) })
-/** Requests of a round. Each is signed anew, with a nonce of its own, before the round begins. */
+/** Requests per round. Each is signed with its own nonce, before the round begins. */
 const COUNT = 10_000
 const CONNECTIONS = 32
 const HOST = 'api.example.com'
 
-/** What a server answers to any message. */
+/** A server's reply to any message. */
 interface State {
 	readonly port: number
 	/** CPU time used so far. */
@@ -33,7 +33,7 @@ interface Case {
 	readonly found: Round[]
 }
 
-/** One result a method; open and signed take turns, each on a server of its own. */
+/** Returns one result per method. Open and signed requests take turns, each at its own server. */
 export async function measureSigned(rounds: number, pin: Pin, progress: Progress): Promise<Result[]> {
 	const cases = METHODS.flatMap((method) =>
 		KINDS.map((kind): Case => {
@@ -86,7 +86,7 @@ async function sendAll(port: number, requests: readonly string[]): Promise<void>
 
 async function ask(socket: Socket, request: string): Promise<void> {
 	socket.write(request)
-	// Answers are small, and come in one piece.
+	// Responses are small, and arrive in one piece.
 	const [answer] = (await once(socket, 'data')) as [string]
 	if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(`a request was answered ${answer.slice(0, 200)}`)
 }
@@ -104,7 +104,7 @@ function requestOf(method: Method, kind: Kind, at: number): string {
 	return `${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
 }
 
-/** By RFC 9421 §2.5, written out: what signs is no part of what is measured. */
+/** Signs by RFC 9421 §2.5 without the library, as signing isn't measured. */
 function sign(method: Method, url: string, body: string, fields: Record<string, string>): void {
 	const components: Record<string, string> = {
 		'@method': method,

@@ -7,7 +7,7 @@ import type { Progress } from './measure.ts'
 import { REFERENCE } from './peers.ts'
 import type { Result, Round } from './results.ts'
 
-/** Fewer say nothing: starting a process varies by more than what is measured. */
+/** Fewer rounds show nothing: the time to start a process varies by more than the difference. */
 const LEAST_ROUNDS = 21
 
 /** Starts each peer's `micro/start-<peer>.js` in turns, each time in a new process. */
@@ -30,7 +30,7 @@ export async function measureStartup(
 	return { workload: 'startup', unit: 'ms', reference: REFERENCE, rounds: found, latency: new Map() }
 }
 
-/** Milliseconds from starting the process to its word that it listens. */
+/** Milliseconds from starting the process until it reports that it listens. */
 async function start(pin: Pin, peer: string): Promise<number> {
 	const [program, ...words] = commandOf(pin, `micro/start-${peer}.js`)
 	const begin = performance.now()

@@ -1,15 +1,15 @@
-/** `Target`: something that has been promised, and how a run shows it. */
+/** `Target`: a promised figure, and how a run measures it. */
 import { type By, type Result, ratios } from './results.ts'
 
-/** One promise. */
+/** One promised figure. */
 export interface Target {
 	readonly text: string
-	/** `small-get`: the results it needs. */
+	/** The workloads whose results it needs: `small-get`. */
 	readonly workloads: readonly string[]
 	readonly bound: number
 	readonly kind: 'at least' | 'at most'
 	readonly unit: '×' | ' ms' | ' µs'
-	/** One value a round, empty when a peer that it needs wasn't measured. */
+	/** One value per round; empty if a peer that it needs wasn't measured. */
 	values(results: readonly Result[]): number[]
 }
 

@@ -1,11 +1,11 @@
-/** What has been promised, and whether a run has kept it. */
+/** All targets, and whether a run has reached them. */
 import { RELATED_TARGETS } from './crud/related/targets.ts'
 import { CRUD_TARGETS } from './crud/targets.ts'
 import { type Result, ratios, type Summary, summarize } from './results.ts'
 import { compared, type Target } from './target.ts'
 import { SHAPES } from './workloads.ts'
 
-/** A target, and what was measured for it. */
+/** A target with its measurement. */
 export interface Verdict {
 	readonly target: Target
 	readonly measured: Summary
@@ -74,7 +74,7 @@ const TARGETS: readonly Target[] = [
 	...RELATED_TARGETS,
 ]
 
-/** Judges by medians, and only what was measured. */
+/** Judges the targets that were measured, by their medians. */
 export function judge(results: readonly Result[]): Verdict[] {
 	return TARGETS.flatMap((target) => {
 		const values = target.values(results)

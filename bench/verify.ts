@@ -1,35 +1,35 @@
-/** Refuses to measure servers that don't give the same answers. */
+/** Checks that all servers of a workload give the same responses, before they are measured. */
 import { connect } from 'node:net'
 import type { Milliseconds } from '../lib/base/time.ts'
 import type { Expected } from './connection.ts'
 import type { Workload } from './workload.ts'
 
-/** A server that is up, with the requests that it will be measured by. */
+/** A running server, and the requests that it will be measured with. */
 export interface Contender {
 	readonly peer: string
 	readonly port: number
 	readonly requests: readonly Buffer[]
 }
 
-/** An answer, with what may differ between equal ones taken away. */
+/** A response in a form to compare, without what may differ. */
 interface Answer {
 	readonly status: number
 	/** Status line, headers in lower case and sorted, without Date; and the body. */
 	readonly text: string
-	/** The line that says the body's length, up to its digits, as this server writes it. */
+	/** The `Content-Length` line up to its digits, as this server writes it. */
 	readonly lengthLine: string
 	/** Bytes as received. */
 	readonly length: number
 }
 
-/** How many of a workload's requests are tried on every server. */
+/** The number of requests that are sent to every server for comparison. */
 const SAMPLES = 25
-/** For one answer. Long, because Hono builds its table of routes at the first request. */
-const PATIENCE: Milliseconds = 120_000
+/** Timeout of a response. It is long because Hono builds its table of routes at the first request. */
+const TIMEOUT: Milliseconds = 120_000
 
 /**
- * Asks every server the same requests and compares status, headers (order, case and Date aside) and
- * body with the first's, the reference. Answers, for each, how long its answers are.
+ * Sends the same requests to every server, and compares status, headers (except for order, case and Date) and body with those
+ * of the first, the reference. Returns what to expect of each server.
  *
  * @throws Error that names the peer and shows both answers
  */
@@ -40,7 +40,7 @@ export async function verify(workload: Workload, contenders: readonly Contender[
 	for (let index = 0; index < count; index += step) {
 		let wanted: string | undefined
 		for (const [at, { peer, port, requests }] of contenders.entries()) {
-			const answer = await ask(port, requests[index] as Buffer) // all have as many
+			const answer = await ask(port, requests[index] as Buffer) // all have the same number
 			const { status, text } = answer
 			if (status !== workload.status) throw differs(workload, peer, `${workload.status}`, text)
 			const comparable = workload.comparable?.(text) ?? text
@@ -52,14 +52,14 @@ export async function verify(workload: Workload, contenders: readonly Contender[
 	return seen.map((answers) => ({ status: workload.status, length: lengthOf(answers) }))
 }
 
-/** The length of all answers, or how they say it. */
+/** The length of all responses, or their length line if they differ. */
 function lengthOf(answers: readonly Answer[]): number | Buffer {
 	const [first] = answers
 	if (first === undefined) throw new Error('there are no requests')
 	return answers.every(({ length }) => length === first.length) ? first.length : Buffer.from(first.lengthLine)
 }
 
-/** @throws Error that names a peer that takes what it should refuse */
+/** @throws Error that names a peer which accepts what it should refuse */
 export async function verifyRefusals(
 	workload: Workload,
 	refused: readonly Buffer[],
@@ -84,20 +84,20 @@ function differs({ name }: Workload, peer: string, wanted: string, found: string
 	)
 }
 
-/** Enough of a text to see a difference; a list's answer is long. */
+/** The part of a text around a difference, as the response to a list is long. */
 function around(text: string, place: number): string {
 	const begin = Math.max(0, place - 1_000)
 	return `${begin > 0 ? '…' : ''}${text.slice(begin, place + 1_000)}`
 }
 
-/** One request on a connection of its own, left open by the request so that its headers stay the same. */
+/** Sends one request on a new connection. It asks for keep-alive, so that the response has the headers that are measured. */
 function ask(port: number, request: Buffer): Promise<Answer> {
 	return new Promise((done, fail) => {
 		const socket = connect(port, '127.0.0.1', () => socket.write(request))
 		let received = Buffer.alloc(0)
 		socket.on('error', fail)
 		socket.on('close', () => fail(new Error(`port ${port} closed the connection after: ${received}`)))
-		socket.setTimeout(PATIENCE, () =>
+		socket.setTimeout(TIMEOUT, () =>
 			socket.destroy(new Error(`no whole answer within 2 minutes: ${received}`)),
 		)
 		socket.on('data', (chunk) => {
@@ -110,7 +110,7 @@ function ask(port: number, request: Buffer): Promise<Answer> {
 	})
 }
 
-/** The answer, or `undefined` while some of it is missing. Answers without Content-Length never end. */
+/** The response, or `undefined` while it is incomplete. One without Content-Length never completes. */
 function parse(received: Buffer): Answer | undefined {
 	const end = received.indexOf('\r\n\r\n')
 	if (end === -1) return undefined

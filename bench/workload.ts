@@ -1,25 +1,25 @@
-/** `Workload`: what is asked of the servers, and of which. */
+/** `Workload`: requests, and the peers that answer them. */
 import type { DatabaseName } from './crud/databases.ts'
 import type { Peer } from './peers.ts'
 
 /** One kind of request, asked of every peer. */
 export interface Workload {
 	readonly name: string
-	/** Status that every answer must have. */
+	/** Status that every response must have. */
 	readonly status: number
 	/** The reference first. */
 	readonly peers: readonly Peer[]
-	/** Whether the reference validates nothing, so that requests to be refused aren't put to it. */
+	/** Whether the reference validates nothing, so that invalid requests aren't sent to it. */
 	readonly lenient: boolean
-	/** Where data is, and whose CPU is shown beside the server's. */
+	/** The database, whose CPU time is shown beside the server's. */
 	readonly database?: DatabaseName
-	/** Instead of the number that the command line asks for. */
+	/** Overrides the number of the command line. */
 	readonly connections?: number
-	/** Takes away what may differ between equal answers; absent where nothing may. */
+	/** Removes what may differ between equal responses; absent if nothing may. */
 	readonly comparable?: (answer: string) => string
 	/**
-	 * Made when the workload's turn comes: ten thousand routes are not held by those without, and tables are
-	 * not filled.
+	 * Called when it is the workload's turn, so that ten thousand routes are not in memory, and tables not filled, before they
+	 * are needed.
 	 */
 	prepare(): Promise<Prepared>
 }
@@ -28,16 +28,16 @@ export interface Workload {
 export interface Prepared {
 	/** Sent to every server before it starts. */
 	readonly app: object
-	/** Each is measured by itself, in turns with the others. */
+	/** Each is measured separately, in turns with the others. */
 	readonly series: readonly Series[]
-	/** Requests that all but a lenient reference must refuse; only of workloads that validate. */
+	/** Invalid requests, which all but a lenient reference must refuse; empty for workloads without validation. */
 	readonly refused: readonly Buffer[]
 }
 
-/** Requests of one sort. */
+/** Requests of one kind. */
 export interface Series {
-	/** Stands behind the peer's name; empty for a workload's only one. */
+	/** Follows the peer's name in the table; empty for a workload's only series. */
 	readonly name: string
-	/** The requests for the server at a port, as many for each: the n-th must be answered alike by all. */
+	/** The requests for the server at a port: the same number for each, and the n-th responses of all must be equal. */
 	requests(port: number): readonly Buffer[] | Promise<readonly Buffer[]>
 }

@@ -1,4 +1,4 @@
-/** The workloads: what each asks of every server. */
+/** The workloads over HTTP. */
 import { type App, appWith, type Shape } from './app.ts'
 import { RELATED_WORKLOADS } from './crud/related/workloads.ts'
 import { CRUD_WORKLOADS } from './crud/workloads.ts'
@@ -12,7 +12,7 @@ export const SHAPES: readonly Shape[] = ['literal', 'last', 'first']
 /** How many custom routes are tried. */
 export const SIZES: readonly number[] = [10, 1_000, 10_000]
 
-/** All workloads that are asked over HTTP, in the order in which they are run. */
+/** All workloads over HTTP, in the order in which they run. */
 export const WORKLOADS: readonly Workload[] = [
 	plain('small-get', 200, (random) => get(`/api/user/${id(random)}`)),
 	plain('list-100', 200, () => get('/api/list')),
@@ -39,7 +39,7 @@ function posting(name: string, bytes: number): Workload {
 	}))
 }
 
-/** One request for each way to break a field: whoever accepts one of them doesn't validate. */
+/** One invalid request per rule: a server that accepts one of them doesn't validate. */
 function broken(body: string): Buffer[] {
 	const good = JSON.parse(body) as Record<string, unknown>
 	const wrong: Record<string, unknown>[] = [
