@@ -1,4 +1,4 @@
-/** Builds the library as it is published, and the program of a server that imports it from there. */
+/** Builds the library as it is published, and the program of a server that imports that build. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const LIB = join(ROOT, 'lib')
 
-/** What was built, in a folder of its own: another soak, or a build, takes nothing away under it. */
+/** The result, in its own folder, so that another soak or a build doesn't delete it. */
 export interface Built {
 	/** For `node`. */
 	readonly program: string
@@ -22,7 +22,7 @@ export async function buildServer(server: string): Promise<Built> {
 	const remove = () => rmSync(folder, { recursive: true, force: true })
 	const shared: BuildOptions = {
 		...{ bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'warning' },
-		// No source maps: the first error that is logged would read them, and keep several megabytes.
+		// No source maps: Node would load them at the first logged error, and keep several megabytes in memory.
 		packages: 'external',
 	}
 	try {
@@ -43,7 +43,7 @@ export async function buildServer(server: string): Promise<Built> {
 	}
 }
 
-/** Imports of `lib/` lead to what was built of it, as they would in a program that has it installed. */
+/** Resolves imports of `lib/` to its build, as in a program that has the package installed. */
 const published: Plugin = {
 	name: 'published',
 	setup({ onResolve }) {

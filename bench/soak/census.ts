@@ -1,19 +1,19 @@
-/** What the objects of a program take, counted one by one in a snapshot of its heap: all but what V8 keeps for itself. */
+/** The memory that a program's objects take, counted in a heap snapshot, without what V8 uses internally. */
 import { readFileSync, rmSync } from 'node:fs'
 
-/** The part of a snapshot that is read: nodes are rows of numbers in one list. */
+/** The part of a snapshot that is read. `nodes` is flat: each node is a row of numbers. */
 interface Snapshot {
 	readonly snapshot: { readonly meta: { readonly node_fields: string[]; readonly node_types: [string[]] } }
 	readonly nodes: number[]
 }
 
-/** Compiled code and what hangs on it, such as the lists of code that depends on a shape: they grow for many minutes. */
+/** Compiled code and its metadata, such as lists of code that depends on a shape: they keep growing for minutes. */
 const OWN_TO_V8: ReadonlySet<string> = new Set(['code', 'hidden', 'synthetic'])
 
-/** Bytes of all objects, buffers and other memory that they hold; the file is taken away. */
+/** Bytes of all objects, including buffers and other memory that they hold. Deletes the file. */
 export function census(file: string): number {
 	try {
-		// As V8 has written it.
+		// Written by V8.
 		return sizeOf(JSON.parse(readFileSync(file, 'utf8')) as Snapshot)
 	} finally {
 		rmSync(file, { force: true })

@@ -1,4 +1,4 @@
-/** The command: reads its line, shows progress, prints the verdict, writes the files, and says by its exit code how it went. */
+/** The command: parses its arguments, shows progress, prints the verdict, writes the files, and sets the exit code. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { findingsText } from './findings-text.ts'
@@ -26,7 +26,7 @@ export async function runCommand(words: readonly string[], server: string): Prom
 		process.exitCode = verdict.every(({ holds }) => holds !== false) ? 0 : 1
 	} catch (error) {
 		progress.end()
-		// What isn't there, or can't be, is told in words; a stack would hide them.
+		// No stack: the message is for the user, such as a missing service, or an invalid option.
 		process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
 		process.exitCode = 1
 	}

@@ -1,4 +1,4 @@
-/** Wrong answers as they are printed: what was asked, what was expected, what came. */
+/** Formats wrong answers for printing: the request, the expected and the actual response. */
 import type { Finding } from './load/findings.ts'
 import type { Run } from './record.ts'
 

@@ -1,4 +1,4 @@
-/** All kinds of visits, and the one that is drawn next. */
+/** All kinds of visits, and drawing one at random. */
 import type { Random } from '../random.ts'
 import { BODIES } from './kinds/bodies.ts'
 import { GUARDED } from './kinds/guarded.ts'
@@ -11,7 +11,7 @@ export const KINDS: readonly Kind[] = [...RECORDS, ...LISTS, ...OFFICE, ...GUARD
 
 const TOTAL = KINDS.reduce((sum, { weight }) => sum + weight, 0)
 
-/** By weight. */
+/** A random kind, by weight. */
 export function drawKind(random: Random): Kind {
 	let left = random(TOTAL)
 	for (const kind of KINDS) {

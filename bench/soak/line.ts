@@ -5,7 +5,7 @@ export interface Line {
 	readonly what: string
 	readonly measured: string
 	readonly allowed: string
-	/** `undefined` where it is told and not judged. */
+	/** `undefined` if it is only reported, not judged. */
 	readonly holds: boolean | undefined
 }
 
@@ -13,7 +13,7 @@ export function line(what: string, measured: string, allowed: string, holds: boo
 	return { what, measured, allowed, holds }
 }
 
-/** For people: a line each, and at last whether all holds. */
+/** The printed table, ending with whether all lines hold. */
 export function table(lines: readonly Line[]): string {
 	const width = (of: (line: Line) => string) => Math.max(...lines.map((one) => of(one).length))
 	const [what, measured] = [width((one) => one.what), width((one) => one.measured)]

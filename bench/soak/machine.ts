@@ -1,18 +1,18 @@
-/** What others have taken of the machine, as Linux counts it: a loop that is late because of them says nothing of the library. */
+/** CPU time lost to other processes and guests, counted by Linux: event loop delays they cause say nothing about the library. */
 import { readFileSync } from 'node:fs'
 
-/** Milliseconds for which the main thread of this process could have gone on, and had no core; 0 on another system. */
+/** Milliseconds in which the main thread of this process was runnable, but had no core; 0 on other systems than Linux. */
 export function waitedMs(): number {
 	return Number(read('/proc/self/schedstat').split(' ')[1] ?? 0) / 1e6
 }
 
-/** Hundredths of seconds of all cores since the start of the machine: all of them, and those that its host gave to others. */
+/** CPU time of all cores since the machine started, in hundredths of a second: all, and the part its host gave to other guests. */
 export interface Ticks {
 	readonly all: number
 	readonly stolen: number
 }
 
-/** Fields of the first line of proc_stat(5): the eighth is `steal`, and what is behind it is counted before, too. */
+/** The first line of proc_stat(5): the eighth field is `steal`; later fields are already included in earlier ones. */
 export function machineTicks(): Ticks {
 	const [line = ''] = read('/proc/stat').split('\n', 1)
 	const ticks = line.split(/ +/).slice(1, 9).map(Number)

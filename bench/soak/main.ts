@@ -1,4 +1,4 @@
-/** `npm run soak`: mixed load on two processes with PostgreSQL and Redis for some minutes, every answer checked, and a verdict. */
+/** `npm run soak`: mixed load on two processes with PostgreSQL and Redis for minutes; checks every response, prints a verdict. */
 import { fileURLToPath } from 'node:url'
 import { runCommand } from './command.ts'
 

@@ -1,4 +1,4 @@
-/** One of the server processes, as the soak that has started it sees it. */
+/** One of the server processes, as seen by the soak, its parent. */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { environment } from '../child.ts'
@@ -7,11 +7,11 @@ import type { Assignment, Closed, Order, Report, Sample } from './reports.ts'
 /** How a process has ended: a code, or a signal's name. */
 export type Exit = number | string
 
-/** Longer than any collection, or a stall of the machine. */
-const PATIENCE_MS = 60_000
+/** Timeout of a report; longer than any garbage collection or stall of the machine. */
+const TIMEOUT_MS = 60_000
 
 export class Member {
-	/** `A`, `B`: as lines and plots call it. */
+	/** `A` or `B`: its name in the verdict and the plot. */
 	readonly name: string
 	readonly #child: ChildProcess
 	readonly #exited: Promise<Exit>
@@ -28,7 +28,7 @@ export class Member {
 
 	/** Starts a process, and waits until it listens. */
 	static async start(name: string, program: string, assignment: Assignment): Promise<Member> {
-		// Not as an argument: others may read those, and the address may hold a password.
+		// Not as an argument: other users can read those, and the database's URL may contain a password.
 		const env = { ...environment(), SOAK_ASSIGNMENT: JSON.stringify(assignment) }
 		const stdio: StdioOptions = ['ignore', 2, 2, 'ipc']
 		const child = spawn(process.execPath, ['--expose-gc', program], { stdio, env })
@@ -53,25 +53,25 @@ export class Member {
 		return (await report).sample
 	}
 
-	/** Writes a snapshot of its heap; answers the file. */
+	/** Has it write a heap snapshot; returns the file. */
 	async snapshot(): Promise<string> {
 		const report = this.#next('snapshot')
 		this.#order('snapshot')
 		return (await report).file
 	}
 
-	/** Has the server close, and waits for the process to end by itself. Closed: `undefined` where it has told nothing. */
+	/** Closes the server, and waits for the process to exit by itself. `closed` is `undefined` if it sent no report. */
 	async close(): Promise<{ closed: Closed | undefined; exit: Exit }> {
 		const report = this.#next('closed').catch(() => undefined)
 		this.#order('close')
 		const closed = (await report)?.closed
-		const late = sleep(PATIENCE_MS, 'still running', { ref: false })
+		const late = sleep(TIMEOUT_MS, 'still running', { ref: false })
 		const exit = await Promise.race([this.#exited, late])
 		await this.kill()
 		return { closed, exit }
 	}
 
-	/** Ends the process whatever it does; nothing where it has ended. */
+	/** Kills the process, if it is still running. */
 	async kill(): Promise<void> {
 		if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL')
 		await this.#exited
@@ -86,10 +86,10 @@ export class Member {
 			const listener = (report: Report): void => {
 				if (report.kind !== kind) return
 				settle()
-				// By the line above.
+				// Checked above.
 				resolve(report as Extract<Report, { kind: Kind }>)
 			}
-			const late = setTimeout(() => fail(`has not told "${kind}" for ${PATIENCE_MS / 1_000} s`), PATIENCE_MS)
+			const late = setTimeout(() => fail(`has not told "${kind}" for ${TIMEOUT_MS / 1_000} s`), TIMEOUT_MS)
 			const settle = (): void => {
 				clearTimeout(late)
 				this.#child.off('message', listener)

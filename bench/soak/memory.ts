@@ -1,26 +1,26 @@
-/** Whether memory grows: the slope of what is there while the load rests, with the interval in which it may be. */
+/** Whether memory grows: the slope of the memory that is in use during rests of the load, with its confidence interval. */
 import { type Line, line } from './line.ts'
 import { type Run, warmUpOf } from './record.ts'
 import type { Sample } from './reports.ts'
 import { FEWEST, type Point, type Slope, slopeOf } from './slope.ts'
 
-/** A figure of the samples, and what it is called. */
+/** A figure of the samples, and its name. */
 export interface Figure {
 	readonly name: string
 	of(sample: Sample): number
 }
 
 export const HEAP: Figure = { name: 'heap', of: ({ heap }) => heap }
-/** Buffers, compressors, and what else objects hold elsewhere. */
+/** Buffers, compressors and other memory that objects hold outside the heap. */
 export const OUTSIDE: Figure = { name: 'outside the heap', of: ({ external }) => external }
-/** Told, and not judged: what V8 compiles, what is under way at a sample, and what allocators keep is in them. */
-const TOLD: readonly Figure[] = [HEAP, OUTSIDE, { name: 'resident set', of: ({ rss }) => rss }]
+/** Reported but not judged: they include compiled code, requests pending at a sample, and memory that allocators keep. */
+const REPORTED: readonly Figure[] = [HEAP, OUTSIDE, { name: 'resident set', of: ({ rss }) => rss }]
 
 /** How a figure grows over the judged part of a run. */
 export interface Growth {
-	/** In bytes a minute. */
+	/** In bytes per minute. */
 	readonly slope: Slope
-	/** From the first judged point to the last, as a part of what the line has at the first. */
+	/** Growth of the fitted line from the first point to the last, as a fraction of its value at the first. */
 	readonly part: number
 }
 
@@ -32,14 +32,14 @@ export function memoryLines(run: Run, name: string, at: number): Line[] {
 		growth === undefined
 			? line(what, 'too few rests', '', false)
 			: line(what, textOf(growth), `0 within, or < ${100 * bound} %`, isFlat(growth, bound)),
-		...TOLD.map((figure) => {
+		...REPORTED.map((figure) => {
 			const growth = figureOf(run, at, figure)
 			return line(`${figure.name}, ${name}`, growth === undefined ? '' : textOf(growth), '', undefined)
 		}),
 	]
 }
 
-/** Without the first rest: what is made once, and kept, is not all there before. */
+/** The growth of objects, without the first rest: not everything that is created once exists then. */
 export function objectsOf({ rests }: Run, at: number): Growth | undefined {
 	return growthOf(
 		rests.slice(1).flatMap((rest) => rest.objects.slice(at, at + 1).map((y) => ({ x: rest.at / 60, y }))),
@@ -62,7 +62,7 @@ function growthOf(points: readonly Point[]): Growth | undefined {
 	return { slope, part: (slope.slope * (last.x - first.x)) / (slope.intercept + slope.slope * first.x) }
 }
 
-/** What shrinks is no leak. */
+/** Whether there is no significant growth; shrinking is fine. */
 function isFlat({ slope: { low }, part }: Growth, bound: number): boolean {
 	return low <= 0 || part < bound
 }

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util'
 
 export interface SoakOptions {
 	readonly minutes: number
-	/** Requests a second, over both servers. */
+	/** Requests per second, over both servers. */
 	readonly rate: number
-	/** The same seed draws the same visits. */
+	/** Runs with the same seed have the same visits. */
 	readonly seed: number
 	/** File of the plot. */
 	readonly svg: string
-	/** File for all samples; nothing is written without it. */
+	/** File for all samples. Without it, no file is written. */
 	readonly json: string | undefined
 }
 
@@ -18,7 +18,7 @@ export interface SoakOptions {
  *
  *     --minutes 20 --rate 200 --seed 1 --svg bench/results/soak.svg --json soak.json
  *
- * @throws RangeError for a number out of range; TypeError for an option that there isn't
+ * @throws RangeError for a number out of range; TypeError for an unknown option
  */
 export function parseOptions(words: readonly string[]): SoakOptions {
 	const { values } = parseArgs({

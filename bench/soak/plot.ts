@@ -1,4 +1,4 @@
-/** The plot of a run, as SVG: memory, event loop, requests and latency over time. In light and dark as the reader has it. */
+/** The plot of a run, as SVG: memory, event loop, requests and latency over time; light or dark by the reader's preference. */
 import { HEAP, OUTSIDE, objectsOf } from './memory.ts'
 import { escaped, type PanelOptions, panel, type Series } from './plot/panel.ts'
 import type { Moment, Run } from './record.ts'
@@ -97,7 +97,7 @@ function objects({ rests, endings }: Run): Series[] {
 	})
 }
 
-/** The lines of which the slopes are, over the rests that are judged. */
+/** The fitted lines whose slopes are judged. */
 function trends(run: Run): Series[] {
 	const ends = [run.rests[1]?.at ?? 0, run.rests.at(-1)?.at ?? 0]
 	return run.endings.flatMap(({ name }, at) => {

@@ -1,10 +1,10 @@
-/** The line that says how far it is: on a terminal one that is written over, else one a minute. */
+/** The progress line: on a terminal one that is overwritten, otherwise one per minute. */
 import type { Findings } from './load/findings.ts'
 import type { Moment } from './record.ts'
 
 export interface Progress {
 	show(moments: readonly Moment[], findings: Findings, seconds: number): void
-	/** What follows begins on a line of its own. */
+	/** Ends the line, so that further output begins on a new one. */
 	end(): void
 }
 

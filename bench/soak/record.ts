@@ -1,43 +1,43 @@
-/** All that a run has measured: what the verdict judges, and what is plotted. */
+/** All measurements of a run, for the verdict and the plot. */
 import type { Finding } from './load/findings.ts'
 import type { Latency } from './load/latencies.ts'
 import type { Balance } from './load/ledger.ts'
 import type { Exit } from './member.ts'
 import type { Closed, Sample } from './reports.ts'
 
-/** One look at everything. */
+/** One sample of both servers and the load. */
 export interface Moment {
 	/** Seconds since the load began. */
 	readonly at: number
-	/** Requests since the moment before, a second. */
+	/** Requests per second since the previous moment. */
 	readonly rate: number
 	readonly latency: Latency
-	/** Of each server, in their order. */
+	/** One sample per server, in their order. */
 	readonly servers: readonly Sample[]
 }
 
-/** A pause of the load, in which nothing is under way: what is there then is what stays. */
+/** A pause of the load without pending requests, in which only retained memory is in use. */
 export interface Rest {
 	/** Seconds since the load began. */
 	readonly at: number
-	/** Bytes of each server's objects, by `census`. */
+	/** Bytes of each server's objects, counted by `census`. */
 	readonly objects: readonly number[]
 }
 
-/** How a server has ended. */
+/** How a server ended. */
 export interface Ending {
 	readonly name: string
-	/** `undefined` where it has told nothing. */
+	/** `undefined` if it sent no report. */
 	readonly closed: Closed | undefined
 	readonly exit: Exit
 }
 
 /** A run, from the first request to the last process. */
 export interface Run {
-	/** How it was started, and by what. */
+	/** The command, Node's version, and the date. */
 	readonly title: string
 	readonly seconds: number
-	/** What was asked for, in requests a second. */
+	/** The requested rate, in requests per second. */
 	readonly rate: number
 	readonly moments: readonly Moment[]
 	readonly rests: readonly Rest[]
@@ -48,15 +48,15 @@ export interface Run {
 	readonly wrong: number
 	readonly findings: readonly Finding[]
 	readonly balance: Balance
-	/** Payments that were answered, that are in the table, and those of the table that are there twice. */
+	/** The numbers of payments that were answered, that are in the table, and that are in the table twice. */
 	readonly payments: { readonly answered: number; readonly rows: number; readonly twice: number }
-	/** The part of the machine's time that its host gave to others. */
+	/** The fraction of the machine's CPU time that its host gave to other guests. */
 	readonly stolen: number
-	/** Requests that were to fail with 500: each is two error lines. */
+	/** Requests that were meant to fail with 500: each logs two error lines. */
 	readonly crashes: number
 }
 
-/** How long the beginning is that no slope is made of: code is compiled then, and pools and caches fill. */
+/** The time before slopes are measured: code is still compiled then, and pools and caches fill. */
 export function warmUpOf(seconds: number): number {
 	return 0.2 * seconds
 }

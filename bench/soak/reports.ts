@@ -1,82 +1,82 @@
-/** What a server process and the one that has started it tell each other; plain data, as it goes through IPC. */
+/** The messages between a server process and its parent; plain data, as it is sent by IPC. */
 
-/** What a server process is started with. */
+/** The settings of a server process. */
 export interface Assignment {
 	readonly postgres: string
 	readonly redis: string
-	/** Table of the records, and that of the payments. */
+	/** Names of the tables of records and of payments. */
 	readonly records: string
 	readonly payments: string
-	/** Before every key in Redis. */
+	/** The prefix of every key in Redis. */
 	readonly prefix: string
 	/** Shared by clients and servers; base64. */
 	readonly secret: string
 }
 
-/** Asked of a server process. */
+/** A request to a server process. */
 export type Order = 'sample' | 'snapshot' | 'close'
 
-/** Delays of the event loop in milliseconds, as `monitorEventLoopDelay` has them: the 10 ms of its interval are in them. */
+/** Event loop delay in milliseconds. As with `monitorEventLoopDelay`, it includes the interval of 10 ms. */
 export interface LoopDelay {
 	readonly p50: number
 	readonly p99: number
 	readonly max: number
 }
 
-/** What must not happen in a server process at all. */
+/** Counts of what must never happen in a server process. */
 export interface Faults {
 	readonly rejections: number
 	readonly exceptions: number
 	readonly warnings: number
-	/** The first of them, in words. */
+	/** The first of them, as text. */
 	readonly first: readonly string[]
 }
 
-/** What the logger was told. */
+/** Counts of log lines. */
 export interface Logged {
 	readonly info: number
 	readonly warn: number
-	/** Error lines of requests that were asked to fail. */
+	/** Error lines of requests that were meant to fail. */
 	readonly expected: number
 	/** All other error lines. */
 	readonly unexpected: number
-	/** The first of these. */
+	/** The first unexpected ones. */
 	readonly first: readonly string[]
 }
 
-/** One look into a server process. Bytes, unless the name says otherwise. */
+/** A sample of a server process. In bytes, unless the name says otherwise. */
 export interface Sample {
-	/** After a full collection. */
+	/** After a full garbage collection. */
 	readonly heap: number
-	/** Held by objects of the heap outside of it: buffers, compressors. `arrayBuffers` are in it. */
+	/** Memory outside the heap that is held by its objects: buffers (including `arrayBuffers`), compressors. */
 	readonly external: number
 	readonly arrayBuffers: number
 	readonly rss: number
-	/** What that collection took. It is in no figure of the loop but `wholeMonitor`. */
+	/** Duration of that collection. Of the event loop figures, only `wholeMonitor` includes it. */
 	readonly gcMs: number
-	/** Since the sample before, by `monitorEventLoopDelay`. */
+	/** Since the previous sample, by `monitorEventLoopDelay`. */
 	readonly loop: LoopDelay
-	/** Since the beginning, by turns of 10 ms of our own. */
+	/** Since the start, measured by our own timer of 10 ms (`Turns`). */
 	readonly wholeLoop: LoopDelay
-	/** Since the beginning, by `monitorEventLoopDelay`: with the collections of the samples. */
+	/** Since the start, by `monitorEventLoopDelay`, including the collections for samples. */
 	readonly wholeMonitor: LoopDelay
-	/** User and system time of the process since the sample before, as a part of that time. */
+	/** User and system time of the process since the previous sample, as a fraction of the elapsed time. */
 	readonly cpu: number
-	/** The part of the time since the beginning in which it could have gone on, and no core was free. */
+	/** The fraction of the time since the start in which it was runnable, but had no core. */
 	readonly waited: number
 	/** Sockets and servers that are open, by `process.getActiveResourcesInfo()`. */
 	readonly sockets: number
-	/** All that it names. */
+	/** All resources of that list. */
 	readonly resources: number
-	/** Methods that have begun to stream, and haven't ended. */
+	/** Streams that haven't ended. */
 	readonly streams: number
 	readonly faults: Faults
 	readonly logged: Logged
 }
 
-/** Told when a server has closed, and its clients of database and cache. */
+/** Sent when a server and its clients of database and cache have closed. */
 export interface Closed {
-	/** What `server.close()` took. */
+	/** Duration of `server.close()`. */
 	readonly closeMs: number
 	readonly sockets: number
 	readonly streams: number
@@ -84,10 +84,10 @@ export interface Closed {
 	readonly logged: Logged
 }
 
-/** What a server process sends. */
+/** The messages of a server process. */
 export type Report =
 	| { readonly kind: 'listening'; readonly port: number }
 	| { readonly kind: 'sample'; readonly sample: Sample }
-	/** Where it was written. */
+	/** The path of the snapshot. */
 	| { readonly kind: 'snapshot'; readonly file: string }
 	| { readonly kind: 'closed'; readonly closed: Closed }

@@ -1,11 +1,11 @@
-/** PostgreSQL and Redis as a soak uses them beside its servers: are they there, tables and keys for a while, what is in them. */
+/** The soak's own access to PostgreSQL and Redis: checks that they run, creates and removes tables and keys, reads the tables. */
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { urlOf } from '../crud/databases.ts'
 import type { Assignment } from './reports.ts'
 
-/** A record as it is in its table. */
+/** A row of the table of records. */
 export interface Row {
 	readonly id: number
 	readonly shelf: number
@@ -15,19 +15,19 @@ export interface Row {
 	readonly revision: number
 }
 
-/** What a run has made in the services, and takes away. */
+/** What a run has created in the services, and removes at its end. */
 export interface Premises {
 	readonly assignment: Assignment
 	records(): Promise<Row[]>
-	/** The references of the payments that were run, one for each run. */
+	/** The references of payments, one per run. */
 	payments(): Promise<string[]>
-	/** Takes tables and keys away. */
+	/** Removes tables and keys. */
 	leave(): Promise<void>
 }
 
 const CONNECT_MS = 10_000
 
-/** @throws Error when a service can't be reached, saying which one, and where it was looked for */
+/** @throws Error with the name and address of a service that can't be reached */
 export async function enter(): Promise<Premises> {
 	const postgres = urlOf('postgres')
 	const redis = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379'
@@ -119,7 +119,7 @@ async function openRedis(url: string): Promise<Redis> {
 	}
 }
 
-/** The address without its user and password. */
+/** Names the address without user and password. */
 function absent(service: string, url: string, variable: string, cause: unknown): Error {
 	const { host, pathname } = new URL(url)
 	const reason = cause instanceof Error ? cause.message || String(Reflect.get(cause, 'code')) : String(cause)

@@ -1,6 +1,6 @@
 /**
- * How fast something grows, robustly: the median of the slopes between all pairs of points (Theil–Sen), with the
- * interval that Kendall's rank statistic gives it (Sen 1968). Up to 29 % of the points may be anywhere.
+ * A robust estimate of growth: the median of the slopes between all pairs of points (Theil–Sen), with its confidence interval by
+ * Kendall's rank statistic (Sen 1968). Up to 29 % of the points may be outliers.
  */
 
 export interface Point {
@@ -8,20 +8,20 @@ export interface Point {
 	readonly y: number
 }
 
-/** In units of y for one of x. */
+/** In units of y per unit of x. */
 export interface Slope {
 	readonly slope: number
-	/** The bounds of the interval of 95 %, for points whose noises don't hang together. */
+	/** The bounds of the 95 % confidence interval, if the noise of the points is independent. */
 	readonly low: number
 	readonly high: number
-	/** Where the line is at x = 0. */
+	/** The value of the line at x = 0. */
 	readonly intercept: number
 }
 
-/** Of a normal distribution, 95 % is within so many standard deviations. */
+/** 95 % of a normal distribution is within this many standard deviations. */
 const QUANTILE = 1.96
 
-/** Fewest points that an interval can be given for. */
+/** Minimum number of points for an interval. */
 export const FEWEST = 5
 
 /** @throws RangeError for fewer than {@link FEWEST} points */
@@ -50,7 +50,7 @@ function pairSlopes(points: readonly Point[]): number[] {
 	return slopes.sort(ascending)
 }
 
-/** Of a list that is sorted and has some. */
+/** The median of a sorted list that isn't empty. */
 export function median(sorted: readonly number[]): number {
 	const half = sorted.length / 2
 	const low = sorted[Math.ceil(half) - 1] ?? 0

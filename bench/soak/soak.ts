@@ -1,4 +1,4 @@
-/** One soak: two server processes under load, looked at in turns, closed in order; whatever happens, nothing of it stays. */
+/** One soak: puts two server processes under load, samples them, and closes them. It always cleans up after itself. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildServer } from './build.ts'
 import { census } from './census.ts'
@@ -14,28 +14,28 @@ import type { SoakOptions } from './options.ts'
 import type { Ending, Moment, Rest, Run } from './record.ts'
 import { enter, type Premises } from './services.ts'
 
-/** Visits that can be at the records at the same time. */
+/** The maximum number of concurrent visits to records. */
 const SHELVES = 96
 
-/** What a soak is told beside its options. */
+/** What a soak needs beside its options. */
 export interface Circumstances {
 	/** The TypeScript file of the server's program. */
 	readonly server: string
 	readonly title: string
-	/** Ends it early; then it is an error. */
+	/** Aborts it, with an error. */
 	readonly signal: AbortSignal
-	/** Called with what is known, a few times a second. */
+	/** Called a few times per second with the results so far. */
 	onProgress(moments: readonly Moment[], findings: Findings, seconds: number): void
 }
 
-/** The load rests so often in a run, at least; and in a long one each so many minutes. */
+/** The minimum number of rests in a run; a long run has a rest per this many minutes. */
 const FEWEST_RESTS = 6
 const REST_MINUTES = 2
 const REST_MS = 500
 
 type Pair = readonly [Member, Member]
 
-/** @throws Error when it could not be done: a service isn't there, a server ends early, it was stopped */
+/** @throws Error if a service is missing, a server ends early, or the soak is aborted */
 export async function soak(options: SoakOptions, circumstances: Circumstances): Promise<Run> {
 	const premises = await enter()
 	const members: Member[] = []
@@ -74,11 +74,11 @@ async function run(
 	const watch = new AbortController()
 	const ticks = machineTicks()
 	const moments: Moment[] = []
-	const watching = look(load, members, seconds, moments, circumstances, watch.signal)
-	// Both are awaited below; until then nobody would hear of their failure.
+	const watching = sample(load, members, seconds, moments, circumstances, watch.signal)
+	// Both are awaited below; until then their rejections would be unhandled.
 	watching.catch(() => {})
 	const { rate } = options
-	// A server that has ended ends the load, too.
+	// The load ends, too, if a server ends.
 	const signal = AbortSignal.any([circumstances.signal, watch.signal])
 	const rests: Rest[] = []
 	const working = work(load, members, options, signal, rests)
@@ -115,7 +115,7 @@ async function run(
 	}
 }
 
-/** The load, in parts with a rest behind each. */
+/** The load, in parts with a rest after each. */
 async function work(
 	load: Load,
 	members: Pair,
@@ -129,7 +129,7 @@ async function work(
 	const begun = performance.now()
 	for (let from = 0; rests.length < count && !signal.aborted; ) {
 		from += await pace(load, members, { rate, seconds, seed, from, signal })
-		// For what comes behind the last answers: ends of streams, of connections of their own.
+		// Streams and single-use connections end only after the last responses.
 		await sleep(REST_MS)
 		const at = (performance.now() - begun) / 1_000
 		const files = await Promise.all(members.map((member) => member.snapshot()))
@@ -141,8 +141,8 @@ async function close(member: Member): Promise<Ending> {
 	return { name: member.name, ...(await member.close()) }
 }
 
-/** Looks at everything from time to time until it is told not to: sixty times in a run, but each 10 s at least. */
-async function look(
+/** Takes samples until it is aborted: sixty in a run, with intervals of 1 to 10 s. */
+async function sample(
 	{ findings, latencies }: Load,
 	members: Pair,
 	seconds: number,
@@ -165,7 +165,7 @@ async function look(
 		const rate = (findings.requests - requests) / (now - at)
 		;[at, requests] = [now, findings.requests]
 		const latency = latencies.take()
-		// One after the other: a collection holds up its server, and should not hold up both.
+		// One after the other, as a garbage collection blocks its server, and should not block both at once.
 		const servers = []
 		for (const member of members) servers.push(await member.sample())
 		moments.push({ at: now, rate, latency, servers })

@@ -1,4 +1,4 @@
-/** What a run is judged by: a line for each promise, with what was measured and what was allowed. */
+/** The verdict on a run: a line per promise, with the measured and the allowed value. */
 import { type Line, line } from './line.ts'
 import { memoryLines } from './memory.ts'
 import type { Ending, Moment, Run } from './record.ts'
@@ -55,7 +55,7 @@ function loopLine({ moments }: Run, name: string, at: number): Line {
 	)
 }
 
-/** What a server told at its end, else what it told last. */
+/** The figures that each server reported when it closed, else those of its last sample. */
 function last<T>(run: Run, of: (told: { faults: Faults; logged: Logged }) => T): T[] {
 	return run.endings.flatMap(({ closed }, at) => {
 		const told = closed ?? run.moments.at(-1)?.servers[at]
@@ -131,7 +131,7 @@ function rateLine(run: Run): Line {
 	)
 }
 
-/** Where these are much, a late loop is the machine's doing. */
+/** If these are high, event loop delays are caused by the machine. */
 function machineLine(run: Run): Line {
 	const waited = percents(
 		{ ...run, moments: run.moments.slice(-1) },
@@ -141,7 +141,7 @@ function machineLine(run: Run): Line {
 	return line('machine', `servers waited for a core ${waited}; its host took ${stolen}`, '', undefined)
 }
 
-/** The mean of a part, for each server. */
+/** The mean of a fraction, for each server. */
 function percents({ moments, endings }: Run, of: (moment: Moment, at: number) => number | undefined): string {
 	return endings
 		.map((_ending, at) => {

@@ -1,4 +1,4 @@
-/** Visits with bodies: forms, files, streams in both directions, too much of it, and clients that are slow or leave. */
+/** Visits with bodies: forms, files, streams in both directions, bodies that are too large, and clients that are slow or leave. */
 import { createHash } from 'node:crypto'
 import { type Random, word } from '../../random.ts'
 import { dawdle, leaveAnswer, leaveUpload } from '../load/misbehave.ts'
@@ -69,7 +69,7 @@ async function files(visit: Visit): Promise<void> {
 	)
 }
 
-/** A little too much, which is skipped, and much too much, which ends the connection. */
+/** Bodies over the limit: a slightly larger one is skipped, a much larger one ends the connection. */
 async function tooMuch(visit: Visit): Promise<void> {
 	for (const length of [MAX_BODY + 1, MAX_BODY * 4]) {
 		await visit.expect(
@@ -122,7 +122,7 @@ async function slow(visit: Visit): Promise<void> {
 	})
 }
 
-/** That nothing of it stays is seen at the end: no stream is open then, and no socket. */
+/** Clients that leave. The verdict checks at the end that no stream and no socket is still open. */
 async function departures(visit: Visit): Promise<void> {
 	const feed = { method: 'GET', path: '/streams/feed' }
 	visit.load.findings.sent()
@@ -135,7 +135,7 @@ async function departures(visit: Visit): Promise<void> {
 	await leaveUpload(visit.there.port, upload)
 }
 
-/** What fails on its way is a wrong answer as well. */
+/** An error without a response counts as a wrong answer. */
 async function attempt<T>(visit: Visit, work: Promise<T>): Promise<T> {
 	try {
 		return await work

@@ -1,4 +1,4 @@
-/** Visits to what both servers must agree on: limits, idempotency keys, signed requests; and to what tokens open. */
+/** Visits to what both servers must agree on (limits, idempotency keys, signed requests), and requests with tokens. */
 import { randomUUID } from 'node:crypto'
 import { signRequest } from '../../../lib/client/index.ts'
 import type { Answer, Ask } from '../load/ask.ts'
@@ -6,7 +6,7 @@ import type { Kind, Visit } from '../load/visit.ts'
 import { done, refused, someNumber, type Wanted } from '../load/wanted.ts'
 import { CALLER, FIXED, KEY_ID, SLIDING, TOKENS } from '../server/guarded.ts'
 
-/** More at once than are let in, at both servers: exactly so many are. */
+/** More concurrent requests to both servers than the rate limit: exactly the limit is let in. */
 async function limited(visit: Visit): Promise<void> {
 	const isFixed = visit.random(2) === 0
 	const limit = isFixed ? FIXED : SLIDING
@@ -36,9 +36,9 @@ async function limited(visit: Visit): Promise<void> {
 	visit.hold(served === limit, `${served} were let in instead of ${limit} (${name})`)
 }
 
-/** A key is run once, however often and wherever it is sent. */
+/** A request with an idempotency key is run once, even if it is repeated and sent to both servers. */
 async function keyed(visit: Visit): Promise<void> {
-	// 10,000 keys a day are a caller's: so it is another one from time to time.
+	// A caller may use 10,000 keys a day, so the caller changes from time to time.
 	const headers = {
 		[CALLER]: `payer-${Math.floor(visit.number / 5_000)}`,
 		'Idempotency-Key': `"${randomUUID()}"`,
@@ -61,7 +61,7 @@ async function keyed(visit: Visit): Promise<void> {
 	)
 }
 
-/** The same key at both servers at once: one runs it, the other waits for nobody. */
+/** The same key at both servers at once: one runs it, the other replays it or refuses it with 409. */
 async function keyedAtOnce(visit: Visit): Promise<void> {
 	const headers = {
 		[CALLER]: `racer-${Math.floor(visit.number / 5_000)}`,
@@ -93,7 +93,7 @@ async function keyedAtOnce(visit: Visit): Promise<void> {
 	)
 }
 
-/** A signed request is let in once, by whichever server. */
+/** A signed request is accepted once, by either server. */
 async function signed(visit: Visit): Promise<void> {
 	const isPost = visit.random(3) === 0
 	const id = String(visit.number)
@@ -101,7 +101,7 @@ async function signed(visit: Visit): Promise<void> {
 		? { method: 'POST', path: `/vault/note?of=${id}`, json: { text: id } }
 		: { method: 'GET', path: `/vault/note/${id}` }
 	const request = await signRequest(requestOf(ask), { id: KEY_ID, secret: visit.load.secret })
-	// Both servers go by the host that was signed.
+	// The signature covers the host, which must be the same for both servers.
 	const headers = { ...Object.fromEntries(request.headers), Host: 'api.example.com' }
 	const wanted = {
 		status: 200,

@@ -1,16 +1,16 @@
-/** Visits to lists: every page of a shelf, in order, compared with what the ledger knows of it. */
+/** Visits to lists: every page of a shelf, in order, compared with the ledger. */
 import type { Shelf } from '../load/ledger.ts'
 import type { Kind, Visit } from '../load/visit.ts'
 import { done, refused } from '../load/wanted.ts'
 import type { Row } from '../services.ts'
 import { shown } from './shelf-record.ts'
 
-/** Most rank first, then the greatest id: the key ends an order in the direction of its last term. */
+/** By rank, then by id, both descending: the key completes an order in the direction of its last term. */
 const byRank = (one: Row, other: Row) => other.rank - one.rank || other.id - one.id
 const byTitle = (one: Row, other: Row) => (one.title < other.title ? -1 : 1)
 const byId = (one: Row, other: Row) => one.id - other.id
 
-/** Follows the cursors to the end, each page at the other server. */
+/** Follows the cursors to the end, alternating between the servers. */
 async function pages(visit: Visit, shelf: Shelf): Promise<void> {
 	const isRanked = visit.random(2) === 0
 	const rows = [...shelf.records.values()].sort(isRanked ? byRank : byTitle)
@@ -34,7 +34,7 @@ async function pages(visit: Visit, shelf: Shelf): Promise<void> {
 			},
 		)
 		if (isLast) return
-		const { meta } = JSON.parse(answer.body.toString()) as { meta: { next: string } } // compared by the lines above
+		const { meta } = JSON.parse(answer.body.toString()) as { meta: { next: string } } // checked above
 		path = `${first}&cursor=${encodeURIComponent(meta.next)}`
 	}
 }

@@ -1,4 +1,4 @@
-/** Visits to methods: values, what is remembered, compressed bodies, errors, hooks, versions, and what every path answers. */
+/** Visits to methods: values, `remember`, compressed bodies, errors, hooks, versions, and HEAD, OPTIONS and the like. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { word } from '../../random.ts'
 import type { Kind, Visit } from '../load/visit.ts'
@@ -30,7 +30,7 @@ async function values(visit: Visit): Promise<void> {
 	)
 }
 
-/** One loads, all are given that: until it is forgotten, at either server. */
+/** `remember`: one request loads a value, and both servers return that value until it is forgotten at either of them. */
 async function remembered(visit: Visit): Promise<void> {
 	const ask = { method: 'GET', path: `/office/report/${visit.number}` }
 	const wanted = { status: 200, json: done({ number: String(visit.number), made: someText }) }
@@ -98,7 +98,7 @@ async function failures(visit: Visit): Promise<void> {
 }
 
 async function hooks(visit: Visit): Promise<void> {
-	// Both at once: neither may see the other's tenant.
+	// Concurrently: neither may see the other's tenant.
 	await Promise.all(
 		['ann', 'bob'].map((tenant) =>
 			visit.expect(

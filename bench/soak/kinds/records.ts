@@ -1,4 +1,4 @@
-/** Visits to records: what one server has written, the other must answer, and a change that comes late is refused by both. */
+/** Visits to records: what one server has written, the other must return; both must refuse a stale update. */
 import type { Shelf } from '../load/ledger.ts'
 import type { Kind, Visit } from '../load/visit.ts'
 import { done, refused, someNumber } from '../load/wanted.ts'
@@ -12,7 +12,7 @@ export async function create(visit: Visit, shelf: Shelf): Promise<void> {
 	const values = newValues(visit, shelf)
 	const ask = { method: 'POST', path: '/records', json: values }
 	const answer = await visit.ask(visit.here, ask)
-	const { id } = (JSON.parse(answer.body.toString()).data ?? {}) as { id: number } // checked as a whole in the next lines
+	const { id } = (JSON.parse(answer.body.toString()).data ?? {}) as { id: number } // checked below
 	const { etag = '' } = answer.headers
 	const revision = Number(/^"(\d+)"$/.exec(String(etag))?.[1])
 	visit.check(visit.here, ask, answer, {
@@ -53,7 +53,7 @@ async function read(visit: Visit, shelf: Shelf): Promise<void> {
 	)
 }
 
-/** Two change what they have read: the second is told. */
+/** Two clients update the same version of a record: the second gets 412. */
 async function update(visit: Visit, shelf: Shelf): Promise<void> {
 	const row = anyOf(shelf, visit.random)
 	const values = changedValues(visit.random)
@@ -103,7 +103,7 @@ async function remove(visit: Visit, shelf: Shelf): Promise<void> {
 	await visit.expect(visit.here, { method: 'DELETE', path: path(row) }, gone)
 }
 
-/** What is refused changes nothing: the shelf's next visit would see it. */
+/** Refused requests. The next visit to this shelf would notice if they changed anything. */
 async function refuse(visit: Visit, shelf: Shelf): Promise<void> {
 	const row = anyOf(shelf, visit.random)
 	const values = newValues(visit, shelf)
@@ -141,7 +141,7 @@ async function refuse(visit: Visit, shelf: Shelf): Promise<void> {
 	)
 }
 
-/** Grows a shelf that is small, and empties one that is full. */
+/** Adds a record to a small shelf, removes one from a full shelf, and otherwise does either. */
 async function turnOver(visit: Visit, shelf: Shelf): Promise<void> {
 	const { size } = shelf.records
 	if (size < FEWEST) return create(visit, shelf)
@@ -149,7 +149,7 @@ async function turnOver(visit: Visit, shelf: Shelf): Promise<void> {
 	return visit.random(2) === 0 ? create(visit, shelf) : remove(visit, shelf)
 }
 
-/** A shelf that has nothing yet is given a first record instead. */
+/** A visit to a shelf. If the shelf is empty, the visit only creates its first record. */
 function ofShelf(
 	name: string,
 	weight: number,

@@ -1,20 +1,20 @@
-/** Records as visits make them up, and as they must be answered. */
+/** Random records for visits, and how they must appear in responses. */
 import { pick, type Random, word } from '../../random.ts'
 import type { Shelf } from '../load/ledger.ts'
 import type { Visit } from '../load/visit.ts'
 import type { Row } from '../services.ts'
 
-/** Fewest and most records of a shelf: enough for several pages, and no more at the end than at the beginning. */
+/** Bounds of the records on a shelf: enough for several pages, and not growing during a run. */
 export const FEWEST = 8
 export const MOST = 24
 
-/** What a new record is given. The name of the visit makes the title one of its own. */
+/** The values of a new record. The title contains the name of the visit, so it is unique. */
 export function newValues(visit: Visit, shelf: Shelf): Omit<Row, 'id' | 'revision'> {
 	const { random } = visit
 	return { shelf: shelf.number, title: titleOf(visit), ...changedValues(random) }
 }
 
-/** Letters alone, so that every collation sorts them alike. */
+/** Only letters, so that every collation sorts them in the same order. */
 function titleOf({ random, number }: Visit): string {
 	const letters = number
 		.toString(26)
@@ -29,7 +29,7 @@ export function changedValues(random: Random): { rank: number; note: string | nu
 	}
 }
 
-/** As the API shows it. */
+/** A record as it is in responses. */
 export function shown({ id, shelf, title, rank, note }: Row): object {
 	return { id, shelf, title, rank, note }
 }
@@ -38,7 +38,7 @@ export function tag({ revision }: Row): string {
 	return `"${revision}"`
 }
 
-/** A record of a shelf that has some. */
+/** A random record of a shelf that isn't empty. */
 export function anyOf(shelf: Shelf, random: Random): Row {
 	return pick([...shelf.records.values()], random)
 }

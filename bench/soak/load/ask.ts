@@ -1,15 +1,15 @@
-/** One request over node:http, and the whole answer, whatever it is. */
+/** Sends one request over node:http, and reads the complete response. */
 import { Agent, type IncomingHttpHeaders, request as open } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
 export interface Ask {
 	readonly method: string
-	/** With its query, as it goes over the wire. */
+	/** Path and query, as sent. */
 	readonly path: string
 	readonly headers?: Readonly<Record<string, string>>
-	/** Sent with its length. */
+	/** Sent with a `Content-Length`. */
 	readonly body?: string | Uint8Array
-	/** The same as JSON. */
+	/** A body that is sent as JSON. */
 	readonly json?: unknown
 }
 
@@ -19,16 +19,16 @@ export interface Answer {
 	readonly body: Buffer
 }
 
-/** Nobody should wait so long; whoever does is a wrong answer. */
+/** Timeout of a request; reaching it counts as a wrong answer. */
 export const PATIENCE_MS = 30_000
 
 /** The connections of the load to all servers. */
 export class Connections {
-	// Dropped before the server does: a request must not meet the end of its connection.
+	// Idle connections are closed before the server closes them, so that no request is sent on a closing one.
 	readonly #kept = new Agent({ keepAlive: true, timeout: 2_000, maxSockets: 64, scheduling: 'lifo' })
 	readonly #fresh = new Agent({ keepAlive: false })
 
-	/** @param isFresh whether to connect anew, for this request alone */
+	/** @param isFresh whether to open a connection for this request only */
 	async ask(port: number, ask: Ask, isFresh: boolean): Promise<Answer> {
 		const body = bodyOf(ask)
 		const headers: Record<string, string | number> = { ...typeOf(ask), ...ask.headers }

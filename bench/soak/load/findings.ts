@@ -1,13 +1,13 @@
-/** How many answers were checked, and which were wrong: the first of them are kept as a whole. */
+/** The number of checked responses, and the wrong ones, of which the first are kept in full. */
 import { type Answer, type Ask, bodyOf } from './ask.ts'
 import type { Wanted } from './wanted.ts'
 
-/** How many are kept. */
+/** The number of wrong answers that are kept. */
 const KEPT = 20
 /** Characters of a body that are shown. */
 const SHOWN = 2_000
 
-/** A wrong answer, in words. */
+/** A wrong answer, as text. */
 export interface Finding {
 	/** Seconds since the beginning. */
 	readonly at: number
@@ -19,14 +19,14 @@ export interface Finding {
 	readonly got: string
 }
 
-/** What somebody has seen that isn't right. */
+/** A wrong answer, as a visit reports it. */
 export interface Problem {
 	readonly kind: string
 	readonly server: string
 	readonly problems: readonly string[]
 	readonly ask?: Ask
 	readonly wanted?: Wanted
-	/** What came, or why nothing did. */
+	/** The response, or the error in its place. */
 	readonly got: Answer | Error | string
 }
 
@@ -47,7 +47,7 @@ export class Findings {
 		return this.#wrong
 	}
 
-	/** Answers, and ends of connections, that were looked at. */
+	/** Responses and ends of connections that were checked. */
 	get checks(): number {
 		return [...this.kinds.values()].reduce((sum, count) => sum + count, 0)
 	}
@@ -80,7 +80,7 @@ function requestText(ask: Ask): string {
 		.trim()
 }
 
-/** Tests by their names, and expressions as they are written: JSON has neither. */
+/** The expected response as JSON, with functions by their names, and regular expressions by their source. */
 function wantedText(wanted: Wanted): string {
 	const text = JSON.stringify(wanted, (_name, value: unknown) => {
 		if (typeof value === 'function') return `<${value.name}>`

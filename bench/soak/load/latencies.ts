@@ -1,4 +1,4 @@
-/** How long answers took, since they were last asked about. */
+/** Latencies since they were last taken. */
 import { createHistogram } from 'node:perf_hooks'
 
 /** In milliseconds. */
@@ -17,7 +17,7 @@ export class Latencies {
 		this.#window.record(Math.max(1, Math.round(ms * MICROSECONDS)))
 	}
 
-	/** Answers and forgets. */
+	/** Returns the latencies so far, and resets them. */
 	take(): Latency {
 		const latency = {
 			p50: this.#window.percentile(50) / MICROSECONDS,

@@ -1,22 +1,25 @@
-/** The oracle: what must be in the database, by what was answered. A visit holds a shelf alone, so that all of it is known. */
+/**
+ * The oracle: what must be in the database, according to the responses. Only one visit at a time uses a shelf, so its
+ * content is always known.
+ */
 import type { Row } from '../services.ts'
 
 export interface Shelf {
 	readonly number: number
-	/** By id, as they were last answered. */
+	/** By id, as in the last response. */
 	readonly records: Map<number, Row>
 }
 
-/** How the database differs from what was answered. */
+/** How the database differs from the responses. */
 export interface Balance {
 	readonly rows: number
 	readonly creates: number
 	readonly deletes: number
-	/** Answered 201, never deleted, and not there. */
+	/** Answered with 201, never deleted, but missing. */
 	readonly lost: number
-	/** There, though nobody was told so. */
+	/** Present, without a response that says so. */
 	readonly unknown: number
-	/** There with other values than were answered. */
+	/** Present with other values than in the response. */
 	readonly changed: number
 }
 
@@ -26,9 +29,9 @@ export class Ledger {
 	readonly #all: Shelf[] = []
 	#creates = 0
 	#deletes = 0
-	/** References of payments that were answered 201. */
+	/** References of payments that were answered with 201. */
 	readonly payments = new Set<string>()
-	/** Requests that were to fail with 500. */
+	/** Requests that were meant to fail with 500. */
 	crashes = 0
 
 	constructor(shelves: number) {
@@ -39,9 +42,9 @@ export class Ledger {
 		}
 	}
 
-	/** Runs `use` with a shelf that nobody else has; it waits where all are taken. */
+	/** Runs `use` with a shelf that no other visit uses; waits if all are taken. */
 	async withShelf(use: (shelf: Shelf) => Promise<void>): Promise<void> {
-		// The one that was free for the longest time: so all are used, and all grow and shrink alike.
+		// The one that has been free the longest, so that all are used equally.
 		const shelf = this.#free.shift() ?? (await new Promise<Shelf>((resolve) => this.#waiting.push(resolve)))
 		try {
 			await use(shelf)
@@ -66,7 +69,7 @@ export class Ledger {
 		shelf.records.delete(id)
 	}
 
-	/** Compares with what is there, when all visits are over. */
+	/** Compares with the rows of the table, after all visits have ended. */
 	balance(rows: readonly Row[]): Balance {
 		const found = new Map(rows.map((row) => [row.id, row]))
 		const known = this.#all.flatMap(({ records }) => [...records.values()])

@@ -1,13 +1,13 @@
-/** Clients that don't behave: they send in drops, read in sips, or leave in the middle. Each over a connection of its own. */
+/** Misbehaving clients: they send or read slowly in small pieces, or leave in the middle. Each uses its own connection. */
 import { type ClientRequest, type IncomingMessage, request as open } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Ask, bodyOf, PATIENCE_MS } from './ask.ts'
 
-/** Milliseconds between two drops, or two sips. */
+/** Milliseconds between two pieces. */
 const PAUSE_MS = 30
 const PIECES = 6
 
-/** Sends the body in pieces with pauses between, and reads the answer likewise. */
+/** Sends the body in pieces with pauses between, and reads the response in the same way. */
 export async function dawdle(port: number, ask: Ask): Promise<Answer> {
 	const body = Buffer.from(bodyOf(ask) ?? '')
 	const request = start(port, ask, body.length)
@@ -28,7 +28,7 @@ export async function dawdle(port: number, ask: Ask): Promise<Answer> {
 	return { status, headers, body: Buffer.concat(chunks) }
 }
 
-/** Leaves when so many bytes of the answer have come; answers what it has seen. */
+/** Leaves when `bytes` bytes of the response have arrived; returns what it has received. */
 export async function leaveAnswer(port: number, ask: Ask, bytes: number): Promise<Answer> {
 	const request = start(port, ask, 0)
 	request.end()
@@ -43,7 +43,7 @@ export async function leaveAnswer(port: number, ask: Ask, bytes: number): Promis
 	return { status, headers, body: Buffer.concat(chunks) }
 }
 
-/** Says how long its body is, sends half of it, and leaves. */
+/** Announces the length of its body, sends half of it, and leaves. */
 export async function leaveUpload(port: number, ask: Ask): Promise<void> {
 	const body = Buffer.from(bodyOf(ask) ?? '')
 	const request = start(port, ask, body.length)

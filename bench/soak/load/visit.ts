@@ -1,4 +1,4 @@
-/** A visit: what one caller does, in a few requests, of which each answer is checked. Kinds of it are in `kinds/`. */
+/** A visit: a few requests of one caller, each of whose responses is checked. The kinds of visits are in `kinds/`. */
 import type { Random } from '../../random.ts'
 import type { Member } from '../member.ts'
 import type { Answer, Ask, Connections } from './ask.ts'
@@ -20,26 +20,26 @@ export interface Load {
 /** A kind of visit. */
 export interface Kind {
 	readonly name: string
-	/** How often it comes, compared with the others. */
+	/** How often it is drawn, compared with the others. */
 	readonly weight: number
-	/** Requests that it makes, about: by these the load keeps its rate. */
+	/** Its approximate number of requests, from which the time until the next visit is computed. */
 	readonly requests: number
 	visit(visit: Visit): Promise<void>
 }
 
-/** Ends a visit: what comes behind a wrong answer can't be judged. */
+/** Ends a visit: after a wrong answer, the expected state is unknown. */
 export class WrongAnswer extends Error {}
 
-/** One in so many requests is sent over a new connection. */
+/** One in this many requests is sent on a new connection. */
 const FRESH = 8
 
 export class Visit {
 	readonly kind: string
-	/** Of all visits it is the one with this number. */
+	/** Its number among all visits. */
 	readonly number: number
 	readonly load: Load
 	readonly random: Random
-	/** The servers, in an order that is drawn: what one has done, the other must know. */
+	/** The two servers in random order: what one has done, the other must know. */
 	readonly here: Member
 	readonly there: Member
 	#due: number | undefined
@@ -63,22 +63,22 @@ export class Visit {
 		this.#due = due
 	}
 
-	/** A text that no other visit has. */
+	/** A text that is unique to this visit. */
 	get name(): string {
 		return `${this.kind}-${this.number}`
 	}
 
-	/** Asks, and compares. @throws WrongAnswer */
+	/** Sends a request, and checks its response. @throws WrongAnswer */
 	async expect(server: Member, ask: Ask, wanted: Wanted): Promise<Answer> {
 		const answer = await this.ask(server, ask)
 		this.check(server, ask, answer, wanted)
 		return answer
 	}
 
-	/** Asks; what is answered is for the caller to check. @throws WrongAnswer where there is no answer */
+	/** Sends a request; the caller checks the response. @throws WrongAnswer if there is none */
 	async ask(server: Member, ask: Ask): Promise<Answer> {
 		const { connections, findings, latencies } = this.load
-		// The first request counts from when it was due: a load that is late must not look fast.
+		// The first request is timed from when it was due, so that a delay of the load counts.
 		const begun = this.#due ?? performance.now()
 		this.#due = undefined
 		findings.sent()
@@ -92,14 +92,14 @@ export class Visit {
 		}
 	}
 
-	/** Compares an answer with what it must be. @throws WrongAnswer */
+	/** Compares a response with the expected one. @throws WrongAnswer */
 	check(server: Member, ask: Ask, answer: Answer, wanted: Wanted): void {
 		this.load.findings.checked(this.kind)
 		const problems = wrongWith(answer, wanted)
 		if (problems.length > 0) this.fail({ server, problems, ask, wanted, got: answer })
 	}
 
-	/** Counts as a check of something else than an answer. @throws WrongAnswer unless it holds */
+	/** Checks something other than a single response. @throws WrongAnswer unless it holds */
 	hold(holds: boolean, problem: string, got: Answer | string = ''): void {
 		this.load.findings.checked(this.kind)
 		if (!holds) this.fail({ server: this.here, problems: [problem], got })

@@ -1,17 +1,17 @@
-/** What an answer must be, and what is wrong with one that isn't. */
+/** Expected responses, and how an actual one differs. */
 import { UNTOLD } from '../server/office.ts'
 import type { Answer } from './ask.ts'
 
-/** A value that must be there, of which more can't be known. */
+/** Tests a value that can't be known exactly. */
 export type Test = (found: unknown) => boolean
 
 export interface Wanted {
 	readonly status: number
-	/** By lower-case name: the value, what it must fit, or `undefined` where there must be none. */
+	/** By lower-case name: the value, a pattern, or `undefined` if the header must be absent. */
 	readonly headers?: Readonly<Record<string, string | RegExp | undefined>>
-	/** All of the body, with a {@link Test} where a value can't be known. */
+	/** The whole body, with a {@link Test} for values that can't be known. */
 	readonly json?: unknown
-	/** The body to the byte. */
+	/** The exact bytes of the body. */
 	readonly bytes?: Uint8Array
 }
 
@@ -29,7 +29,7 @@ export function refused(code: string, more: object = {}): object {
 	return { success: false, error: someText, code, ...more }
 }
 
-/** What is wrong with an answer, in words; empty where it is right. */
+/** The differences between a response and the expected one, as text; empty if there are none. */
 export function wrongWith(answer: Answer, { status, headers = {}, json, bytes }: Wanted): string[] {
 	const wrong: string[] = []
 	if (answer.status !== status) wrong.push(`status ${answer.status} instead of ${status}`)
@@ -45,9 +45,9 @@ export function wrongWith(answer: Answer, { status, headers = {}, json, bytes }:
 	return wrong
 }
 
-/** Whether a value of JSON is the one that is wanted: no member more, none less. */
+/** Whether a JSON value equals the expected one, with exactly the same members. */
 export function like(wanted: unknown, found: unknown): boolean {
-	if (typeof wanted === 'function') return (wanted as Test)(found) // the only functions in what is wanted
+	if (typeof wanted === 'function') return (wanted as Test)(found) // the only functions among expected values
 	if (typeof wanted !== 'object' || wanted === null) return Object.is(wanted, found)
 	if (typeof found !== 'object' || found === null || Array.isArray(wanted) !== Array.isArray(found))
 		return false

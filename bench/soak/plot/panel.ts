@@ -3,7 +3,7 @@ import { scale, ticks } from './scale.ts'
 
 export interface Series {
 	readonly name: string
-	/** Its class: `a`, `b`, or `c`. */
+	/** Its CSS class: `a`, `b`, or `c`. */
 	readonly colour: string
 	readonly isDashed?: boolean
 	readonly points: readonly (readonly [seconds: number, value: number])[]
@@ -13,13 +13,13 @@ export interface PanelOptions {
 	readonly title: string
 	readonly unit: string
 	readonly series: readonly Series[]
-	/** Lines across, with their names. */
+	/** Horizontal lines, with their names. */
 	readonly bounds?: readonly { readonly value: number; readonly name: string }[]
 	/** Whether the axis begins at 0. */
 	readonly fromZero: boolean
 }
 
-/** Where a panel is, and what its time axis spans. */
+/** The position of a panel, and the span of its time axis. */
 export interface Frame {
 	readonly left: number
 	readonly right: number
@@ -72,7 +72,7 @@ function timeAxis(seconds: number, x: (value: number) => number, bottom: number)
 		)
 }
 
-/** At the right, from the last name to the first: widths of texts are guessed, as nobody measures them here. */
+/** Placed from the right, so from the last name to the first. The widths of texts are estimates. */
 function legend(series: readonly Series[], right: number, y: number): string[] {
 	let end = right
 	return series.toReversed().map(({ name, colour, isDashed = false }) => {

@@ -1,6 +1,6 @@
-/** Ticks at round numbers, and where values are in a picture. */
+/** Round numbers for the ticks of an axis, and positions of values in a picture. */
 
-/** Round numbers from 0 or below the least to above the most: about `count` of them. */
+/** About `count` round numbers, from at most `least` to at least `most`. */
 export function ticks(least: number, most: number, count: number): number[] {
 	const span = Math.max(most - least, Number.EPSILON)
 	const rough = span / count
@@ -11,7 +11,7 @@ export function ticks(least: number, most: number, count: number): number[] {
 	return Array.from({ length: last - first + 1 }, (_, at) => Number(((first + at) * step).toPrecision(12)))
 }
 
-/** From a value to its place. */
+/** Maps a value to its position. */
 export function scale(
 	from: readonly [number, number],
 	to: readonly [number, number],

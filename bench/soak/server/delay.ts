@@ -1,4 +1,4 @@
-/** A histogram of nanoseconds, as it is reported. */
+/** The reported figures of a histogram of nanoseconds. */
 import type { Histogram } from 'node:perf_hooks'
 import type { LoopDelay } from '../reports.ts'
 

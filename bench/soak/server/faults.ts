@@ -1,17 +1,17 @@
-/** Counts what must not happen in a server process: rejections that nobody handles, exceptions, warnings of Node. */
+/** Counts what must not happen in a server process: unhandled rejections, uncaught exceptions, warnings of Node. */
 import type { Faults } from '../reports.ts'
 
-/** How many are told in words. */
-const TOLD = 5
+/** The number of faults that are reported with their text. */
+const MAX_TEXTS = 5
 
-/** Listens from now on. Whoever listens keeps the process alive, so that the rest of the run is seen, too. */
+/** Starts counting. With these listeners a fault doesn't end the process, so the run continues. */
 export function countFaults(): () => Faults {
 	const counts = { rejections: 0, exceptions: 0, warnings: 0 }
 	const first: string[] = []
 	const listen = (event: string, count: keyof typeof counts): void => {
 		process.on(event, (reason: unknown) => {
 			counts[count]++
-			if (first.length < TOLD) first.push(`${event}: ${textOf(reason)}`)
+			if (first.length < MAX_TEXTS) first.push(`${event}: ${textOf(reason)}`)
 		})
 	}
 	listen('unhandledRejection', 'rejections')

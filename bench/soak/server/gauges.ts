@@ -1,4 +1,4 @@
-/** What a server process measures of itself: memory behind a full collection, its event loop, what it holds open. */
+/** A server process's measurements of itself: memory after a full garbage collection, event loop delay, open resources. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { writeHeapSnapshot } from 'node:v8'
@@ -7,7 +7,7 @@ import type { Sample } from '../reports.ts'
 import { delayOf } from './delay.ts'
 import { Turns } from './turns.ts'
 
-/** What others count. */
+/** Figures that are counted elsewhere. */
 type Counted = Pick<Sample, 'streams' | 'faults' | 'logged'>
 
 const SOCKETS = /^(?:TCP|TLS)/
@@ -15,7 +15,7 @@ const SOCKETS = /^(?:TCP|TLS)/
 export class Gauges {
 	readonly #collect: () => void
 	readonly #window = monitorEventLoopDelay({ resolution: 10 })
-	/** Never disabled, so that the collections of the samples are in it. */
+	/** Never disabled, so it includes the garbage collections for samples. */
 	readonly #whole = monitorEventLoopDelay({ resolution: 10 })
 	readonly #turns = new Turns()
 	#cpu = process.cpuUsage()
@@ -33,7 +33,7 @@ export class Gauges {
 		const loop = delayOf(this.#window)
 		const cpu = this.#cpuShare()
 		const memory = this.#turns.apart(() => this.#memory())
-		// Reset forgets when the last turn was, so that the collection is no delay of the next window.
+		// `reset` also forgets the time of the last turn, so that the collection doesn't count as a delay in the next window.
 		this.#window.reset()
 		this.#window.enable()
 		return {
@@ -47,7 +47,7 @@ export class Gauges {
 		}
 	}
 
-	/** Writes all of the heap into a file beside the program, for `census`. It holds up the process for a second or two. */
+	/** Writes a heap snapshot into a file beside the program, for `census`. It blocks the process for a second or two. */
 	snapshot(): string {
 		this.#window.disable()
 		const file = this.#turns.apart(() => {
@@ -66,7 +66,7 @@ export class Gauges {
 		return { heap, external, arrayBuffers, rss, gcMs: performance.now() - begun }
 	}
 
-	/** A process ends when nothing of it is open; a monitor isn't anything, but it costs. */
+	/** Stops measuring. The monitors don't keep the process alive, but they cost time. */
 	stop(): void {
 		this.#window.disable()
 		this.#whole.disable()
@@ -83,7 +83,7 @@ export class Gauges {
 	}
 }
 
-/** Sockets and listening ones; the channel to the parent is a pipe. */
+/** The number of sockets, including listening ones; the channel to the parent is a pipe, and not counted. */
 export function openSockets(): number {
 	return process.getActiveResourcesInfo().filter((name) => SOCKETS.test(name)).length
 }

@@ -1,4 +1,4 @@
-/** Methods that not everybody may call, or not so often, or that run once: what two processes must agree on. */
+/** Methods with authentication, rate limits, or idempotency keys: what two processes must agree on. */
 import type { Pool } from 'pg'
 import {
 	type Authenticator,
@@ -11,16 +11,16 @@ import {
 	tokenDigest,
 } from '../../../lib/index.ts'
 
-/** Tokens of the soak; of real ones there would be the digests alone. */
+/** The soak's tokens; a real program would only have their digests. */
 export const TOKENS = { editor: 'soak_token-of-the-editor', reader: 'soak_token-of-the-reader' }
-/** The header in which callers say who they are, where it is about limits and not about secrets. */
+/** The header that names the caller of methods with limits. It is not verified. */
 export const CALLER = 'X-Caller'
 export const KEY_ID = 'load'
-/** What is let in of a caller. */
+/** The rate limits per caller. */
 export const FIXED = 5
 export const SLIDING = 4
 
-/** Whoever says a name is believed: each burst of requests is somebody else's. */
+/** Believes any name, so that each burst of requests can have its own caller. */
 const byName: Authenticator = {
 	authenticate(request: Request) {
 		const id = request.header(CALLER)
@@ -28,7 +28,7 @@ const byName: Authenticator = {
 	},
 }
 
-/** Windows are longer than a soak of some hours, so that none ends within a burst. */
+/** Each caller sends a single burst, far shorter than a window. */
 export class Limited extends RestHandler {
 	override authenticator = byName
 	override access = { '*': 'user' }
@@ -46,7 +46,7 @@ export class Limited extends RestHandler {
 	}
 }
 
-/** Each run is a row, so that one that ran twice is seen at the end. */
+/** Each run inserts a row, so that a payment that ran twice is found at the end. */
 export class Payments extends RestHandler {
 	override authenticator = byName
 	override access = { '*': 'user' }
@@ -70,7 +70,7 @@ export class Payments extends RestHandler {
 	}
 }
 
-/** What is signed. */
+/** Accepts only signed requests. */
 export class Vault extends RestHandler {
 	override authenticator: Authenticator
 	override access = { '*': 'user' }
@@ -89,7 +89,7 @@ export class Vault extends RestHandler {
 	}
 }
 
-/** What a token opens, and what only an editor's does. */
+/** One method that any token allows, and one that only an editor's does. */
 export class Desk extends RestHandler {
 	override authenticator = new TokenAuthenticator({
 		tokens: {

@@ -1,4 +1,4 @@
-/** The program of a server process: serves the site as it is. */
+/** The program of a server process: serves the unmodified site. */
 import { serve } from './serve.ts'
 import { siteOf } from './site.ts'
 

@@ -1,14 +1,14 @@
-/** Methods of every kind that a site has beside its records: values, forms, errors, hooks, versions. */
+/** Methods of every kind beside records: values, forms, errors, hooks, versions. */
 import { createHash } from 'node:crypto'
 import { type Deprecated, RestHandler, remember, reply, type StreamingOptions } from '../../../lib/index.ts'
 import type { OpenStreams } from './open-streams.ts'
 
 /** The method that throws. */
 export const CRASH = 'get_crash'
-/** In what it throws: no client may read it. */
+/** Part of its error, which no response may contain. */
 export const UNTOLD = 'the password of the database is verbena'
 
-/** Values, remembered ones too. */
+/** Values, including remembered ones. */
 export class Office extends RestHandler {
 	override customRoutes = { 'GET|POST room/%s/desk/%d': 'desk' }
 
@@ -21,7 +21,7 @@ export class Office extends RestHandler {
 		return { words, query: this.query }
 	}
 
-	/** Made anew at each load, so that one that was loaded again is told from one that was kept. */
+	/** Each load returns a different value, so that a second load can be noticed. */
 	get_report(number: string) {
 		return remember(this.cache, `report:${number}`, 600, async () => ({ number, made: crypto.randomUUID() }))
 	}
@@ -44,7 +44,7 @@ export class Office extends RestHandler {
 	}
 }
 
-/** The same at server and load. */
+/** Computed by the server and by the load. */
 export function catalogueOf(seed: number): object[] {
 	return Array.from({ length: 200 }, (_, at) => {
 		return {
@@ -89,7 +89,7 @@ export class Streams extends RestHandler {
 		this.streams = streams
 	}
 
-	/** An array that is made while it is sent. */
+	/** An array that is generated while it is sent. */
 	async *get_numbers(count: string) {
 		const end = this.streams.begin()
 		try {
@@ -102,7 +102,7 @@ export class Streams extends RestHandler {
 		}
 	}
 
-	/** It has no end: whoever asks leaves. */
+	/** It never ends: the client leaves. */
 	async *get_feed() {
 		const end = this.streams.begin()
 		try {
@@ -131,7 +131,7 @@ export class Streams extends RestHandler {
 	}
 }
 
-/** Hooks around a method, and what they hand on within one request. */
+/** Hooks around a method, and the state they share within one request. */
 export class Hooked extends RestHandler {
 	private tenant?: string | undefined
 

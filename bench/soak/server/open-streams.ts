@@ -1,4 +1,4 @@
-/** Counts methods that stream and haven't ended: one that a client has left must be told so, or it is held for ever. */
+/** Counts streams that haven't ended. If a client leaves and its stream isn't closed, the count stays above 0. */
 export class OpenStreams {
 	#count = 0
 
@@ -6,7 +6,7 @@ export class OpenStreams {
 		return this.#count
 	}
 
-	/** Called when a method begins; what it answers is called when it ends, however. */
+	/** Call it when a stream begins, and the returned function when it ends, even by an error. */
 	begin(): () => void {
 		this.#count++
 		return () => {

@@ -1,4 +1,4 @@
-/** A server process: serves until its parent says `close`, answers `sample`, and ends by itself when all is closed. */
+/** A server process: answers its parent's `sample` and `snapshot`, and on `close` closes everything, so that it exits by itself. */
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import type { Server } from '../../../lib/index.ts'
@@ -16,10 +16,10 @@ export interface Materials extends Assignment {
 	readonly streams: OpenStreams
 }
 
-/** @param make the site; a test passes one that is broken */
+/** @param make creates the site; tests pass a broken one */
 export async function serve(make: (materials: Materials) => Promise<Server>): Promise<void> {
 	const faults = countFaults()
-	// As member.ts has written it.
+	// Written by `member.ts`.
 	const assignment = JSON.parse(process.env.SOAK_ASSIGNMENT ?? '{}') as Assignment
 	const pool = new Pool({ connectionString: assignment.postgres, max: 8 })
 	const cache = new Redis(assignment.redis)
@@ -38,7 +38,7 @@ export async function serve(make: (materials: Materials) => Promise<Server>): Pr
 		await pool.end()
 		await cache.quit()
 		gauges.stop()
-		// Sockets that were ended a moment ago are closed in the next turns of the loop.
+		// Sockets that have just ended are closed within the next turns of the event loop.
 		for (let turn = 0; turn < 100 && openSockets() > 0; turn++) await turnOver()
 		tell({ kind: 'closed', closed: { closeMs, sockets: openSockets(), ...counted() } })
 		process.disconnect?.()
@@ -49,9 +49,9 @@ export async function serve(make: (materials: Materials) => Promise<Server>): Pr
 		if (order === 'snapshot') tell({ kind: 'snapshot', file: gauges.snapshot() })
 		if (order === 'close') void close()
 	})
-	// A terminal sends these to all processes: the parent says what to do about them.
+	// A terminal sends these to all processes. The parent handles them, and sends `close`.
 	for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
-	// The parent is gone: nobody would say `close` any more.
+	// The parent has died, so no `close` will come.
 	process.on('disconnect', () => isClosing || process.exit(1))
 	const { port } = await server.listen()
 	tell({ kind: 'listening', port })

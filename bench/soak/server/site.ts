@@ -1,4 +1,4 @@
-/** What both servers serve: records of PostgreSQL, and handlers of every other kind over one Redis. */
+/** The site of both servers: records in PostgreSQL, and handlers of every other kind, with one shared Redis. */
 
 import { RedisCache } from '../../../lib/cache/redis/redis-cache.ts'
 import { CrudHandler, createServer, type Handlers, type Server } from '../../../lib/index.ts'
@@ -7,11 +7,11 @@ import { Desk, Limited, Payments, Vault } from './guarded.ts'
 import { First, Forms, Hooked, Office, Second, Streams } from './office.ts'
 import type { Materials } from './serve.ts'
 
-/** Of a page that may read answers. */
+/** The origin that CORS allows. */
 export const ORIGIN = 'https://app.example.com'
-/** The most of a body: small, so that it costs little to send more. */
+/** Maximum size of a body: small, so that it is cheap to exceed. */
 export const MAX_BODY = 32_768
-/** How long `close()` may take. */
+/** The grace period of `close()`. */
 export const GRACE_MS = 10_000
 
 const FIELDS = {
@@ -21,7 +21,7 @@ const FIELDS = {
 	version: 'revision',
 }
 
-/** The handlers; a test puts broken ones in their place. */
+/** The handlers; tests replace them with broken ones. */
 export async function handlersOf(materials: Materials): Promise<Record<string, Handlers[string]>> {
 	const { pool, records, payments, streams, secret } = materials
 	const model = await PostgresModel.open(pool, records)
@@ -48,20 +48,20 @@ export async function handlersOf(materials: Materials): Promise<Record<string, H
 	}
 }
 
-/** The server of some handlers. */
+/** Creates a server for handlers. */
 export function serverOf(handlers: Handlers, { cache, prefix, log }: Materials): Server {
 	return createServer(handlers, {
-		// A machine that stalls for a moment is no Redis that is down.
+		// Long, so that a stall of the machine isn't taken for a failed Redis.
 		cache: new RedisCache(cache, { prefix, timeoutSeconds: 10 }),
 		logger: log,
 		compression: true,
 		cors: { origins: [ORIGIN] },
-		// Signed requests name the host that the site has for its clients.
+		// Signed requests have the site's public host, not that of a server.
 		hosts: '*',
 		health: { path: 'health' },
 		maxBody: MAX_BODY,
 		graceTimeoutSeconds: GRACE_MS / 1_000,
-		// Longer than clients keep what they don't use, so that no request meets the end of its connection.
+		// Longer than clients keep idle connections, so that no request is sent on a connection that the server is closing.
 		keepAliveTimeoutSeconds: 15,
 	})
 }

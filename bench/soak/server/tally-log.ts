@@ -1,10 +1,10 @@
-/** A logger that counts its lines, and tells errors that were asked for from all others. */
+/** A logger that counts its lines, and expected errors separately from all others. */
 import type { Logger } from '../../../lib/index.ts'
 import type { Logged } from '../reports.ts'
 import { CRASH } from './office.ts'
 
-/** How many lines are told in words. */
-const TOLD = 5
+/** The number of lines that are reported with their text. */
+const MAX_TEXTS = 5
 
 export class TallyLog implements Logger {
 	readonly #counts = { info: 0, warn: 0, expected: 0, unexpected: 0 }
@@ -24,7 +24,7 @@ export class TallyLog implements Logger {
 			return
 		}
 		this.#counts.unexpected++
-		if (this.#first.length < TOLD) this.#first.push(`${message}: ${JSON.stringify(fields, plain)}`)
+		if (this.#first.length < MAX_TEXTS) this.#first.push(`${message}: ${JSON.stringify(fields, plain)}`)
 	}
 
 	get logged(): Logged {
@@ -32,7 +32,7 @@ export class TallyLog implements Logger {
 	}
 }
 
-/** Errors have nothing that JSON would say. */
+/** JSON.stringify writes an Error as `{}`. */
 function plain(_name: string, value: unknown): unknown {
 	return value instanceof Error ? value.stack : value
 }

@@ -1,12 +1,12 @@
 /**
- * Turns of the event loop over a whole run, without the collections of the samples. `monitorEventLoopDelay` can't leave
- * them out: it takes the time in which it is disabled for a delay, unless it forgets all that was before.
+ * Event loop delay over a whole run, without the garbage collections for samples. `monitorEventLoopDelay` can't leave them out:
+ * it counts the time while it is disabled as a delay, unless it is reset.
  */
 import { createHistogram } from 'node:perf_hooks'
 import type { LoopDelay } from '../reports.ts'
 import { delayOf } from './delay.ts'
 
-/** As the interval of the monitors. */
+/** The same interval as that of the monitors. */
 const TURN_MS = 10
 const NANOSECONDS = 1e6
 
@@ -19,9 +19,9 @@ export class Turns {
 		this.#timer = setInterval(() => this.#turn(), TURN_MS).unref()
 	}
 
-	/** What is done here is in no turn. */
+	/** Runs `work` without counting its time. */
 	apart<T>(work: () => T): T {
-		// As much of this turn as has gone by is one of its own.
+		// Records the part of this turn before `work`.
 		this.#turn()
 		try {
 			return work()
