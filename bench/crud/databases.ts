@@ -1,4 +1,4 @@
-/** The databases that CRUD is measured on, as the bench speaks to them: plain SQL for tables and data. */
+/** Connections to the databases that CRUD is measured on, for creating tables and data by plain SQL. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -8,19 +8,19 @@ export const DATABASES: readonly DatabaseName[] = ['postgres', 'mariadb', 'sqlit
 
 /** A connection that runs SQL, one statement at a time. */
 export interface Session {
-	/** Answers the rows, as objects. */
+	/** Returns the rows as objects. */
 	run(sql: string): Promise<Record<string, unknown>[]>
 	close(): Promise<void>
 }
 
-/** Names by which the databases' processes are known to the system; none where it runs inside the server. */
+/** The process names of the databases; none for SQLite, which runs in the server. */
 export const PROCESSES: Readonly<Record<DatabaseName, readonly string[]>> = {
 	postgres: ['postgres'],
 	mariadb: ['mariadbd', 'mysqld'],
 	sqlite: [],
 }
 
-/** Where each database is; `BENCH_POSTGRES_URL` and `BENCH_MARIADB_URL` say otherwise. */
+/** The URL of a database; `BENCH_POSTGRES_URL` and `BENCH_MARIADB_URL` override the default. */
 export function urlOf(database: DatabaseName): string {
 	if (database === 'postgres') {
 		return process.env.BENCH_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/test'
@@ -29,7 +29,7 @@ export function urlOf(database: DatabaseName): string {
 	return fileURLToPath(new URL('../results/crud.sqlite', import.meta.url))
 }
 
-/** @throws Error when the database can't be reached, saying where it was looked for */
+/** @throws Error with the URL, if the database can't be reached */
 export async function openSession(database: DatabaseName): Promise<Session> {
 	try {
 		if (database === 'postgres') return await openPostgres()
@@ -55,7 +55,7 @@ async function openMariadb(): Promise<Session> {
 	return {
 		async run(sql) {
 			const [rows] = await connection.query(sql)
-			// Statements without rows answer a header in their place.
+			// For statements without rows, mysql2 returns a result header in their place.
 			return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : []
 		},
 		close: () => connection.end(),

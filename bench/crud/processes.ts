@@ -1,12 +1,12 @@
-/** CPU time of processes that others have started: the database's. */
+/** CPU time of processes that the bench hasn't started: the database's. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Linux counts them in hundredths of a second on every machine that Node runs on. */
+/** Linux counts CPU time in hundredths of a second on all platforms that Node supports. */
 const MICROSECONDS_PER_TICK = 10_000
 
 /**
- * User and system time of all processes with one of these names, and of their children that have ended: a
- * backend's time doesn't get lost with its connection. 0 where there is no `/proc`.
+ * User and system time of all processes with one of these names, and of their children that have ended: a backend's time
+ * isn't lost when its connection closes. 0 if there is no `/proc`.
  */
 export function processesMicroseconds(names: readonly string[]): number {
 	if (names.length === 0) return 0
@@ -29,7 +29,7 @@ function ticksOf(pid: string, names: readonly string[]): number {
 	try {
 		text = readFileSync(`/proc/${pid}/stat`, 'latin1')
 	} catch {
-		return 0 // it has ended since the folder was read
+		return 0 // it has ended since `/proc` was read
 	}
 	const end = text.lastIndexOf(')')
 	if (!names.includes(text.slice(text.indexOf('(') + 1, end))) return 0

@@ -3,25 +3,25 @@ import { type Random, word } from '../random.ts'
 import { get } from '../requests.ts'
 import { FIRST_ID } from './tables.ts'
 
-/** Records of a page. */
+/** Records per page. */
 export const LIMIT = 100
 
-/** Path of a record drawn at random out of a table of so many. */
+/** The path of a random record of a table with `rows` rows. */
 export function recordPath(name: string, rows: number, random: Random): string {
 	return `/api/${name}/${FIRST_ID + random(rows)}`
 }
 
-/** A page of the newest, from an offset on. */
+/** A page of the newest records, from an offset on. */
 export function pageAt(name: string, offset: number): Buffer {
 	return get(`/api/${name}?limit=${LIMIT}&offset=${offset}&sort=-created`)
 }
 
-/** A page behind a cursor that a server has given. */
+/** The page after a server's cursor. */
 export function pageBehind(name: string, cursor: string): Buffer {
 	return get(`/api/${name}?limit=${LIMIT}&cursor=${encodeURIComponent(cursor)}&sort=-created`)
 }
 
-/** The cursors by which a server goes on from offsets. */
+/** A server's cursors to the pages from these offsets on. */
 export async function cursorsOf(port: number, name: string, offsets: readonly number[]): Promise<string[]> {
 	const cursors: string[] = []
 	for (const offset of offsets) {

@@ -1,15 +1,15 @@
-/** Makes the tables that are not there as they should be, and takes them away again. */
+/** Creates and fills the tables unless they are up to date, and drops them. */
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { type DatabaseName, openSession, type Session, urlOf } from './databases.ts'
 import { BLOG, blogStatements } from './related/tables.ts'
 import { statementsFor } from './tables.ts'
 
-/** Which tables the bench has made, and by which statements: others' tables are never taken for them. */
+/** A table that records which tables the bench has created, and by which statements, so that no other table is touched. */
 const REGISTER = 'bench_tables'
 
 /**
- * Makes a table with so many rows, unless it was made before by the same statements and only read since.
+ * Creates a table with `rows` rows, unless an earlier run has created it by the same statements and only read it since.
  *
  * @throws Error when the database can't be reached
  */
@@ -22,7 +22,7 @@ export async function ensureTable(
 	await ensureMade(database, [table], statementsFor(database, table, rows), anew)
 }
 
-/** The tables that are made together, and with references to each other: see {@link ensureTable}. */
+/** Like {@link ensureTable}, for the tables that refer to each other and so are created together. */
 export async function ensureBlog(database: DatabaseName): Promise<void> {
 	await ensureMade(database, Object.values(BLOG), blogStatements(database), false)
 }
@@ -49,7 +49,7 @@ async function ensureMade(
 	})
 }
 
-/** Drops every table that the bench has made in a database, and SQLite's file. */
+/** Drops every table that the bench has created in a database, and deletes SQLite's file. */
 export async function clean(database: DatabaseName): Promise<void> {
 	if (database === 'sqlite') {
 		for (const end of ['', '-wal', '-shm']) rmSync(urlOf('sqlite') + end, { force: true })
@@ -59,7 +59,7 @@ export async function clean(database: DatabaseName): Promise<void> {
 		await session.run(
 			`create table if not exists ${REGISTER} (name varchar(64) primary key, made varchar(64) not null)`,
 		)
-		// Tables that refer to each other go in any order.
+		// So that tables which refer to each other can be dropped in any order.
 		if (database === 'mariadb') await session.run('set foreign_key_checks = 0')
 		for (const { name } of await session.run(`select name from ${REGISTER}`)) {
 			await session.run(`drop table if exists ${name} cascade`)
@@ -68,7 +68,7 @@ export async function clean(database: DatabaseName): Promise<void> {
 	})
 }
 
-/** A database's version; `undefined` when it doesn't answer. */
+/** A database's version; `undefined` if it can't be reached. */
 export async function versionOf(database: DatabaseName): Promise<string | undefined> {
 	const version = database === 'sqlite' ? 'sqlite_version()' : 'version()'
 	try {

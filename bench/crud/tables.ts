@@ -1,24 +1,24 @@
 /**
- * The table of articles: 10 columns, two of them timestamps, about 360 bytes of JSON a record. All of it is
- * made inside the database, so that a million rows take seconds.
+ * The table of articles: 10 columns, two of them timestamps, about 360 bytes of JSON per record. The rows are generated inside
+ * the database, so that a million of them take seconds.
  */
 import type { DatabaseName } from './databases.ts'
 
 /** Id of the first row: all ids have seven digits. */
 export const FIRST_ID = 1_000_001
 
-/** Rows of the tables that are only read; the middle one is what most workloads use. */
+/** Rows of the table that most workloads read. */
 export const ROWS = 100_000
 
-/** Only read, so it stays from run to run: `bench_article` of `ROWS`, others with their size. */
+/** The name of a table that is only read, so it is kept between runs: `bench_article` with `ROWS`, others with their size. */
 export function tableOf(rows: number): string {
 	return rows === ROWS ? 'bench_article' : `bench_article_${rows}`
 }
 
-/** Written to by workloads, so it is made anew for each. */
+/** Workloads write to it, so it is created anew for each. */
 export const WRITTEN = 'bench_written'
 
-/** The statements that make a table and fill it, in order. */
+/** The statements that create and fill a table, in order. */
 export function statementsFor(database: DatabaseName, table: string, rows: number): string[] {
 	const make = { postgres: forPostgres, mariadb: forMariadb, sqlite: forSqlite }[database]
 	return [`drop table if exists ${table}`, ...make(table, rows)]
@@ -52,7 +52,7 @@ function forPostgres(table: string, rows: number): string[] {
 	]
 }
 
-/** A recursion deeper than 1,000 is cut off by default, so numbers are put together out of two. */
+/** MariaDB cuts off a recursion deeper than 1,000 by default, so each number is combined from two. */
 function forMariadb(table: string, rows: number): string[] {
 	const created = `timestamp '2020-01-01 00:00:00' + interval i * 61237000 microsecond`
 	return [

@@ -1,4 +1,4 @@
-/** What has been promised of CRUD. */
+/** The targets of CRUD. */
 import { ratios } from '../results.ts'
 import { compared, type Target } from '../target.ts'
 import { DATABASES, type DatabaseName } from './databases.ts'
@@ -27,7 +27,7 @@ export const CRUD_TARGETS: readonly Target[] = [
 	...DATABASES.map(deep),
 ]
 
-/** With one connection, the time of an answer is one through the requests per second. */
+/** The response time with one connection, as the reciprocal of requests per second. */
 function alone(what: string, title: string): Target {
 	const workload = `crud-sweep-${what}-1`
 	return {
@@ -43,7 +43,7 @@ function alone(what: string, title: string): Target {
 	}
 }
 
-/** By records a second. */
+/** Judged by records per second. */
 function hundred(): Target {
 	const workload = 'crud-hundred-postgres'
 	return {

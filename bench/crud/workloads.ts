@@ -1,4 +1,4 @@
-/** CRUD over real databases: what is asked, and of which tables. */
+/** The CRUD workloads: requests, and the tables they use. */
 import { BARE, CRUD_PEERS } from '../peers.ts'
 import { draw, type Random } from '../random.ts'
 import { get, patch, post } from '../requests.ts'
@@ -10,11 +10,11 @@ import { ROWS, tableOf, WRITTEN } from './tables.ts'
 
 /** Lists begin at a random offset below this. */
 const OFFSETS = 2_000
-/** Rows of the tables that show how cost grows. */
+/** Rows of the tables that show how the cost grows with their size. */
 const GROWTH: readonly number[] = [1_000, ROWS, 1_000_000]
-/** Those of a sweep; 32 is what the other workloads have by default. */
+/** The numbers of connections to compare; other workloads have 32 by default. */
 const CONNECTIONS: readonly number[] = [1, 8, 32, 128]
-/** Peers of the workloads that compare a server with itself. */
+/** Peers of the workloads that compare different requests to one server. */
 const FEW = CRUD_PEERS.filter(({ name }) => name === 'fastify' || name === 'verbena')
 
 const article = (random: Random): Buffer => get(recordPath('article', ROWS, random))
@@ -26,7 +26,7 @@ const MANY: Workload = {
 	peers: CRUD_PEERS.filter(({ name }) => ['fastify', 'verbena', 'expert'].includes(name)),
 }
 
-/** All of them, in the order in which they are run. */
+/** All CRUD workloads, in the order in which they run. */
 export const CRUD_WORKLOADS: readonly Workload[] = [
 	...DATABASES.flatMap((database) => [reading(database, 'read', article), reading(database, 'list', page)]),
 	CREATE,
@@ -48,7 +48,7 @@ function reading(database: DatabaseName, what: string, request: (random: Random)
 	return { ...workload(database, `crud-${database}-${what}`, [ROWS], () => series), peers }
 }
 
-/** As many new articles as one request may bring. */
+/** 100 new articles, the most that one request may have. */
 function listOf(random: Random): string {
 	return `[${Array.from({ length: LIMIT }, () => newArticle(random)).join()}]`
 }
@@ -83,7 +83,7 @@ function broken(what: string, fields: object): Buffer {
 			)
 }
 
-/** A hundred new articles, by a client that waits for each answer: in a request each, and all in one. */
+/** A hundred new articles by a client with one connection: in one request each, and all in one request. */
 function hundred(): Workload {
 	return {
 		...MANY,
@@ -99,7 +99,7 @@ function hundred(): Workload {
 	}
 }
 
-/** Pages far from the beginning, by offset and by cursor. */
+/** Pages far from the start of a list, by offset and by cursor. */
 function deepening(database: DatabaseName): Workload {
 	const depths = [0, 10_000, 90_000]
 	const starts = (depth: number): number[] => draw(256, (random) => depth + random(100))
@@ -119,7 +119,7 @@ function deepening(database: DatabaseName): Workload {
 	return { ...workload(database, `crud-depth-${database}`, [ROWS], series), peers: FEW }
 }
 
-/** The same requests of tables of different sizes. */
+/** The same requests to tables of different sizes. */
 function growing(database: DatabaseName): Workload {
 	const series = (): Series[] =>
 		GROWTH.flatMap((rows) => {
@@ -160,9 +160,8 @@ function workload(
 }
 
 /**
- * Every server writes its cursors in its own way, and only Verbena links to the next page. What a cursor leads
- * to is compared where a workload follows it. Databases put spaces and `1.0` where others don't, so bodies are
- * compared as JSON.
+ * Cursors are each server's own, and only Verbena sends a `Link` to the next page, so both are removed. The page behind a cursor
+ * is compared where a workload follows it. Some databases write spaces and `1.0`, so bodies are compared as JSON.
  */
 function withoutCursor(answer: string): string {
 	const body = answer.indexOf('\n{')
@@ -173,7 +172,7 @@ function withoutCursor(answer: string): string {
 		.replace(/^content-length: \d+$/m, 'content-length: …')
 }
 
-/** What each new record has for itself: its id and the time. */
+/** Removes what differs between new records: id and timestamps. */
 function withoutOwn(answer: string): string {
 	return answer
 		.replace(/"id":\d{7}/g, '"id":0')

@@ -1,6 +1,6 @@
 /**
- * What a match costs in a table of 10,000 routes when few or all of them are asked for: the search is the
- * same, the processor's cache is not. Run it after `npm run bench -- --only match`, which builds lib:
+ * Measures a match in a table of 10,000 routes when few or all of them are requested: the search takes the same steps, but
+ * less of the table is in the CPU's cache. Run it after `npm run bench -- --only match`, which builds lib:
  *
  *     node bench/micro/asked.js
  */
@@ -18,7 +18,7 @@ function pathOf(index) {
 	return ['custom', `name${(index * 7_919) % 100_003}`]
 }
 
-/** The least CPU time of a match, over 40 rounds, in ns; paths are strings of their own. */
+/** The minimum CPU time of a match over 40 rounds, in ns. Each path is a separate string. */
 function cost(table, asked) {
 	const paths = Array.from({ length: 10_000 }, () =>
 		pathOf(Math.floor(Math.random() * asked)).map((segment) => Buffer.from(segment).toString()),

@@ -1,9 +1,9 @@
 /**
- * Finds random routes in one engine's table and tells the mean CPU time. The paths are new strings at each
- * use, as they are when they come from a socket: a string that was looked up before has its hash ready.
+ * Finds random routes in one engine's table and reports the mean CPU time. Each path is a new string, as it is when it comes
+ * from a socket: V8 caches a string's hash, so looking up the same string again would be cheaper.
  */
 const [, , engine] = process.argv
-/** Paths made at a time; so many for ten routes as for ten thousand, so that they take up as much cache. */
+/** Paths per batch: the same for ten routes as for ten thousand, so that they occupy as much of the CPU's cache. */
 const BATCH = 10_000
 const MILLISECONDS = 400
 
@@ -35,7 +35,7 @@ async function prepare(routes) {
 	}
 }
 
-/** Each answers how a path is made ready, which isn't timed, and how its route's number is found. */
+/** `input` prepares a path, which isn't timed; `find` returns the number of its route. */
 const ENGINES = {
 	async verbena(routes) {
 		const { parseTarget } = await import('../results/dist/request/url.js')
@@ -77,7 +77,7 @@ async function findMyWay(routes, compiled) {
 	return { input: (path) => path, find: (path) => router.find('GET', path).store }
 }
 
-/** New paths of random routes, each a flat string of its own. */
+/** Paths of random routes: new, flat strings. */
 function batch(routes) {
 	const paths = Array.from({ length: BATCH }, () => pathOf(routes[Math.floor(Math.random() * routes.length)]))
 	const bytes = Buffer.from(paths.join(''), 'latin1')

@@ -1,4 +1,4 @@
-/** Serves signed or open requests, and tells how much CPU time it has used. */
+/** Serves requests, with authentication by signature or without, and reports the CPU time it has used. */
 import { createServer, HmacAuthenticator, MemoryCache, RestHandler } from '../results/dist/index.js'
 
 const [, , kind, secret] = process.argv

@@ -1,4 +1,4 @@
-/** Imports verbena, listens with one handler, and says so. */
+/** Imports verbena, listens with one handler, and reports that. */
 import { createServer, RestHandler } from '../results/dist/index.js'
 
 class Hello extends RestHandler {

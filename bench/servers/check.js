@@ -1,6 +1,6 @@
 /**
- * What somebody writes by hand for a framework without validation: checks the article and copies
- * the known fields. Used by express, hono, koa and restana. Answers `undefined` for a bad body.
+ * Hand-written validation for frameworks without their own (express, hono, koa, restana): checks an article and copies the
+ * known fields. Returns `undefined` for an invalid body.
  */
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/
 

@@ -1,4 +1,4 @@
-/** The app on Express 5, without ETag and X-Powered-By; a body is parsed on the one route that has it. */
+/** The app on Express 5, without ETag and X-Powered-By; `express.json()` is used only on the route that has a body. */
 import express from 'express'
 import { checkArticle } from './check.js'
 

@@ -1,6 +1,6 @@
 /**
- * The app on Fastify as its documentation advises: without logger, with schemas of the body and of the
- * answers. The keep-alive time is Node's own, so that the headers are equal.
+ * The app on Fastify as its documentation recommends: without logger, with schemas for bodies and responses. The keep-alive
+ * timeout is Node's default, so that the headers are equal.
  */
 import fastify from 'fastify'
 
@@ -36,7 +36,7 @@ function send(reply, value) {
 	return reply.header('X-Content-Type-Options', 'nosniff').send(value)
 }
 
-/** Schema of the enveloped answers. */
+/** Schema of the response with this `data`. */
 function answers(data) {
 	return { response: { 200: { type: 'object', properties: { success: { type: 'boolean' }, data } } } }
 }

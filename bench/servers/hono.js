@@ -26,7 +26,7 @@ export function start({ list, routes }) {
 	})
 }
 
-// Given as text, because `c.json` would write the type without its charset.
+// Not `c.json`, which sends the type without a charset.
 function send(c, value, status = 200) {
 	return c.body(JSON.stringify(value), status, HEADERS)
 }

@@ -1,4 +1,4 @@
-/** The app on Koa 3 with @koa/router; the body is parsed on the one route that has one. */
+/** The app on Koa 3 with @koa/router; @koa/bodyparser is used only on the route that has a body. */
 import { bodyParser } from '@koa/bodyparser'
 import Router from '@koa/router'
 import Koa from 'koa'

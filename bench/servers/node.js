@@ -1,6 +1,6 @@
 /**
- * The reference: the shortest node:http code that gives the same bytes. It validates nothing, and
- * parses no more of the URL than these paths need.
+ * The reference: the shortest node:http code that sends the same bytes. It validates nothing, and parses only as much of the
+ * URL as these paths need.
  */
 import { createServer } from 'node:http'
 

@@ -1,4 +1,4 @@
-/** The app on restana; a body is parsed by body-parser on the one route that has it. */
+/** The app on restana; body-parser is used only on the route that has a body. */
 import bodyParser from 'body-parser'
 import restana from 'restana'
 import { checkArticle } from './check.js'

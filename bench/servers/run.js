@@ -1,5 +1,5 @@
 /**
- * Runs one server in a process of its own. The parent sends what to serve and is told the port;
+ * Runs one server in its own process. The first message from the parent says what to serve, and is answered with the port;
  * every further message is answered with the CPU time that this process has used.
  */
 process.once('message', async (app) => {

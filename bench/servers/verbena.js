@@ -1,7 +1,7 @@
-/** The app on Verbena, as it is built and published: each route is a method. */
+/** The app on Verbena, from the published build: each route is a method. */
 import { createServer, RestHandler } from '../results/dist/index.js'
 
-/** @param options besides the defaults */
+/** @param options options of the server, over the defaults */
 export async function start({ list, routes }, options = {}) {
 	class Bench extends RestHandler {
 		customRoutes = Object.fromEntries(

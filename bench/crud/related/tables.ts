@@ -1,6 +1,6 @@
 /**
- * The tables of the workloads with related records: authors, their articles, and 20 comments below each article; below
- * one of the articles 200,000. All are only read, and made inside the database.
+ * The tables of the workloads with related records: authors, their articles, and 20 comments per article, with 200,000 more
+ * for one of them. They are only read, and generated inside the database.
  */
 import type { DatabaseName } from '../databases.ts'
 import { FIRST_ID } from '../tables.ts'
@@ -9,20 +9,20 @@ export const AUTHORS = 1_000
 export const ARTICLES = 10_000
 /** Comments of each article. */
 export const COMMENTS = 20
-/** The article with so many comments more, counted from the oldest. */
+/** The number, from the oldest, of the article with 200,000 more comments. */
 export const LARGE_ARTICLE = 5_000
 export const LARGE = 200_000
-/** Different writers of comments; each has written below about one article in a hundred. */
+/** The number of comment writers; each has commented on about one article in a hundred. */
 export const WRITERS = 1_999
 
-/** Their names in the database, in the order in which they are made. */
+/** Names of the tables, in the order in which they are created. */
 export const BLOG = {
 	author: 'bench_blog_author',
 	article: 'bench_blog_article',
 	comment: 'bench_blog_comment',
 } as const
 
-/** The statements that make the tables and fill them, in order. */
+/** The statements that create and fill the tables, in order. */
 export function blogStatements(database: DatabaseName): string[] {
 	const drops = Object.values(BLOG).map((table) => `drop table if exists ${table}`)
 	const make = { postgres: forPostgres, mariadb: forMariadb, sqlite: forSqlite }[database]
@@ -30,16 +30,16 @@ export function blogStatements(database: DatabaseName): string[] {
 }
 
 const FEW = ARTICLES * COMMENTS
-/** Articles that are commented on in the same time: their comments lie mixed in the table. */
+/** Articles that get comments during the same period, so that their comments are mixed in the table. */
 const AT_ONCE = 500
 
-/** Number of a comment's article, for its own number `i` from 1 on. */
+/** SQL for the number of a comment's article, by the comment's number `i`, from 1. */
 function articleOf(divided: (by: number) => string): string {
 	const usual = `1 + (i - 1) % ${AT_ONCE} + ${AT_ONCE} * ${divided(AT_ONCE * COMMENTS)}`
 	return `case when i <= ${FEW} then ${usual} else ${LARGE_ARTICLE} end`
 }
 
-/** The columns of foreign keys stand first: MariaDB makes indexes of its own for them otherwise. */
+/** Indexes begin with the column of the foreign key; otherwise MariaDB would add its own. */
 function indexes(database: DatabaseName): string[] {
 	const index = (table: string, name: string, columns: string) =>
 		`create index ${table}_${name} on ${table} (${columns})`
@@ -54,11 +54,11 @@ function indexes(database: DatabaseName): string[] {
 	]
 }
 
-/** Types that the databases have by different names. */
+/** Column types whose names differ between the databases. */
 interface Types {
 	readonly key: string
 	readonly time: string
-	/** Stands behind each table. */
+	/** Follows each `create table (…)`. */
 	readonly end: string
 }
 

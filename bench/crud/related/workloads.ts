@@ -1,4 +1,4 @@
-/** Records with related ones over real databases: what is asked, and what must be equal in the answers. */
+/** The workloads with related records: requests, and what must be equal in the responses. */
 import { RELATED_PEERS } from '../../peers.ts'
 import { draw, type Random } from '../../random.ts'
 import { get } from '../../requests.ts'
@@ -9,11 +9,11 @@ import { ensureBlog } from '../seed.ts'
 import { ARTICLES, BLOG, LARGE_ARTICLE, WRITERS } from './tables.ts'
 
 const INCLUDE = `include=${encodeURIComponent('{"author":true,"comments":{"sort":"-created"}}')}`
-/** Lists begin at a random offset below this: the article with many comments is not on them. */
+/** Lists begin at a random offset below this, so that the article with many comments isn't in them. */
 const OFFSETS = 2_000
-/** Of the newest first, from 0 on. */
+/** The offset of the article with many comments, newest first. */
 const LARGE_PLACE = ARTICLES - LARGE_ARTICLE
-/** Records of the lists without related ones: their JSON is not what is measured. */
+/** Records per list of filter and sort: few, as JSON isn't what these measure. */
 const FEW = 25
 
 export const RELATED_WORKLOADS: readonly Workload[] = DATABASES.flatMap((database) => [
@@ -39,7 +39,7 @@ export const RELATED_WORKLOADS: readonly Workload[] = DATABASES.flatMap((databas
 
 function peersOn(database: DatabaseName): string[] {
 	const all = ['expert', 'gathered', 'verbena', 'fastify', 'prisma', 'drizzle']
-	// Nothing is gathered where the database runs in the server; the others are set up for PostgreSQL.
+	// SQLite gathers nothing, as it runs in the server. Prisma and Drizzle are set up only for PostgreSQL.
 	const few = { postgres: all, mariadb: all.slice(0, 4), sqlite: ['expert', 'verbena', 'fastify'] }
 	return few[database]
 }
@@ -89,8 +89,8 @@ function workload(
 }
 
 /**
- * Only Verbena says of the related lists whether there are more, and links to the next page: that is taken away, which
- * is in favour of the others. Cursors are each server's own. What is left is compared as JSON.
+ * Only Verbena's related lists say whether there are more records, and only its pages have a `Link`. Both are removed, so the
+ * peers do less. Cursors are each server's own, and replaced. The rest is compared as JSON.
  */
 function withoutOwn(answer: string): string {
 	const start = answer.indexOf('\n{')

@@ -1,4 +1,4 @@
-/** The least that can be done on node:http with our models: reads of one record, and nothing else. */
+/** The minimum on node:http with our models: only reads of single records. */
 import { createServer } from 'node:http'
 import { openModel } from './models.js'
 

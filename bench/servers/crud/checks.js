@@ -1,4 +1,4 @@
-/** What somebody writes by hand to check articles, ids and queries. Each answers `undefined` for a bad one. */
+/** Hand-written checks of articles, ids and queries. Each returns `undefined` for an invalid one. */
 const isInteger = (value) => Number.isInteger(value) && Math.abs(value) <= 2147483647
 const isText = (most) => (value) => typeof value === 'string' && value !== '' && value.length <= most
 
@@ -13,7 +13,7 @@ const COLUMNS = new Map([
 ])
 const REQUIRED = ['author_id', 'title', 'body', 'status']
 
-/** Copies the fields that can be written. */
+/** Copies the writable fields. */
 export function articleOf(body, whole) {
 	if (typeof body !== 'object' || body === null) return undefined
 	if (whole && REQUIRED.some((name) => body[name] === undefined)) return undefined
@@ -29,7 +29,7 @@ export function idOf(text) {
 	return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
 }
 
-/** `limit`, `offset`, `cursor` and the one sort there is. */
+/** `limit`, `offset`, `cursor`, and `sort`, of which only one value is supported. */
 export function queryOf({ limit = '25', offset = '0', cursor, sort = '-created' }) {
 	if (sort !== '-created' || !/^\d{1,9}$/.test(offset) || !/^\d{1,9}$/.test(limit)) return undefined
 	if (cursor !== undefined && typeof cursor !== 'string') return undefined

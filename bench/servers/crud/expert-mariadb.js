@@ -1,12 +1,12 @@
 /**
- * MariaDB writes the JSON of a record by `json_object`; a list is joined in Node, because `json_arrayagg` cuts
- * what is longer than `group_concat_max_len`. Reads are prepared; lists are not, because with a limit that it
- * doesn't know MariaDB sometimes sorts the whole table.
+ * MariaDB writes the JSON of a record by `json_object`. A list is joined in Node, because `json_arrayagg` truncates at
+ * `group_concat_max_len`. Reads are prepared; lists are not, because if the limit is a placeholder, MariaDB sometimes sorts
+ * the whole table.
  */
 import { createPool } from 'mysql2/promise'
 
 const time = (name) => `concat(left(date_format(b.${name}, '%Y-%m-%dT%T.%f'), 23), 'Z')`
-// Cast, because mysql2 parses what MariaDB marks as JSON.
+// Cast, because mysql2 parses values of type JSON.
 const RECORD = `cast(json_object('id', b.id, 'author_id', b.author_id, 'title', b.title, 'body', b.body,
 	'status', b.status, 'views', b.views, 'rating', b.rating, 'published', b.published = 1,
 	'created', ${time('created')}, 'updated', ${time('updated')}) as char)`
@@ -18,7 +18,7 @@ export function openTexts({ url, table }) {
 	const order = 'order by b.created desc, b.id desc'
 	return {
 		async readAll(ids) {
-			// As many marks as a power of two, so that few statements are prepared.
+			// The number of placeholders is a power of two, so that few statements are prepared.
 			const marks = 2 ** Math.ceil(Math.log2(ids.length))
 			const padded = [...ids, ...new Array(marks - ids.length).fill(ids[0])]
 			const text = `select b.id, ${RECORD} from ${table} b where b.id in (${new Array(marks).fill('?').join()})`

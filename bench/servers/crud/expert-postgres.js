@@ -1,4 +1,4 @@
-/** PostgreSQL writes the JSON: `row_to_json` for a record, `string_agg` of it for a list. All is prepared. */
+/** PostgreSQL writes the JSON: `row_to_json` for a record, `string_agg` of it for a list. All statements are prepared. */
 import pg from 'pg'
 import { numbers } from './numbers.js'
 
@@ -39,7 +39,7 @@ export function openTexts({ url, table }) {
 			)
 			return { id, text: json }
 		},
-		/** One statement for any number: a list for each column. */
+		/** One statement for any number of records: each column is passed as an array. */
 		async createMany(records) {
 			const text = `with w as (insert into ${table} (${NAMES.join()})
 					select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::int[], $6::float8[], $7::bool[])
@@ -58,7 +58,7 @@ export function openTexts({ url, table }) {
 	}
 }
 
-/** Columns are written around the limit: within one select, they would be for the skipped rows too. */
+/** The JSON is written in an outer select, so that it isn't written for the rows skipped by `offset`. */
 function listOf(rows) {
 	return `select coalesce('[' || string_agg(j, ',') filter (where n <= $1) || ']', '[]'),
 			case when count(*) > $1 then max(k) filter (where n = $1) end

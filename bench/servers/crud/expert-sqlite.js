@@ -1,4 +1,4 @@
-/** SQLite writes the JSON: `json_object` for a record, `group_concat` of it for a list. Nothing is gathered. */
+/** SQLite writes the JSON: `json_object` for a record, `group_concat` of it for a list. Reads aren't batched. */
 import { openFile } from './sqlite-driver.js'
 
 const RECORD = `json_object('id', id, 'author_id', author_id, 'title', title, 'body', body, 'status', status,
@@ -23,7 +23,7 @@ export function openTexts({ url, table }) {
 			const row = key === undefined ? list.get([limit + 1, offset]) : after.get([...key, limit + 1])
 			const [data, count, keys] = row
 			if (count <= limit) return { data: `[${data ?? ''}]`, next: undefined }
-			// No JSON made here has a raw line break within a record.
+			// The JSON of a record has no raw line break, so the last one is before the extra record.
 			return { data: `[${data.slice(0, data.lastIndexOf(',\n'))}]`, next: JSON.parse(keys)[limit - 1] }
 		},
 	}

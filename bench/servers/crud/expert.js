@@ -1,6 +1,6 @@
 /**
- * What an expert writes on Fastify: the database writes the JSON, which is put into the envelope as text, and
- * reads of one record are gathered by DataLoader.
+ * What an expert would write on Fastify: the database writes the JSON, which is put into the envelope as text, and reads of
+ * single records are batched by DataLoader.
  */
 import DataLoader from 'dataloader'
 import fastify from 'fastify'
@@ -40,7 +40,7 @@ function serve(app, path, texts) {
 	})
 }
 
-/** One query for the reads of a turn of the loop: DataLoader's own schedule would gather those of one promise. */
+/** One query for all reads in a turn of the event loop. DataLoader's default would not wait for requests read later in it. */
 function loading(readAll) {
 	const options = { cache: false, maxBatchSize: 100, batchScheduleFn: setImmediate }
 	const loader = new DataLoader(readAll, options)

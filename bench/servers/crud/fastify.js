@@ -1,6 +1,6 @@
 /**
- * The reference: CRUD by hand on Fastify and the database's driver, as their documentation advises, with
- * schemas for what comes and what goes.
+ * The reference: CRUD by hand on Fastify and the database's driver, as their documentation recommends, with schemas for
+ * requests and responses.
  */
 import fastify from 'fastify'
 import { pageOf } from './page.js'

@@ -1,6 +1,6 @@
 /**
- * CRUD of Feathers on Koa, with its service for knex. Hooks turn our query into Feathers' own, and what it
- * answers into the envelope.
+ * CRUD by Feathers on Koa, with its service for knex. Hooks translate our query to Feathers' own, and its results to the
+ * envelope.
  */
 import { once } from 'node:events'
 import { feathers } from '@feathersjs/feathers'
@@ -41,7 +41,7 @@ async function connect(database, url) {
 	}
 	const { Database } = await import('./sqlite-driver.js')
 	const { default: Client } = await import('knex/lib/dialects/better-sqlite3/index.js')
-	// libsql has the same interface, so the client can be given either.
+	// libsql has the same interface as better-sqlite3, so knex's client works with either.
 	class Sqlite extends Client {
 		_driver() {
 			return Database
@@ -59,7 +59,7 @@ function hooksFor(database) {
 	return hooks
 }
 
-/** Our `limit` and `offset` to Feathers'; one record more, to know whether there is a next page. */
+/** Translates `limit` and `offset`; reads one record more, to know whether there is a next page. */
 function translate(context) {
 	const query = queryOf(context.params.query)
 	if (query === undefined || query.cursor !== undefined) throw refusal(400)

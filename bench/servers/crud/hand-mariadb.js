@@ -1,7 +1,7 @@
 /**
- * MariaDB by hand, as the documentation of mysql2 shows it: a pool, rows as objects. A boolean is a number there,
- * so it is made one again. Lists aren't prepared: with a limit that it doesn't know, MariaDB sometimes sorts the
- * whole table. Used by express and fastify.
+ * MariaDB by hand, as the documentation of mysql2 shows it: a pool, rows as objects. MariaDB has numbers for booleans, which
+ * are converted back. Lists aren't prepared: if the limit is a placeholder, MariaDB sometimes sorts the whole table. Used by
+ * express and fastify.
  */
 import { createPool } from 'mysql2/promise'
 

@@ -36,7 +36,7 @@ export function openStore({ url, table }) {
 			)
 			return rows[0]
 		},
-		/** All in one statement, one for each number of records. */
+		/** One multi-row insert, with a prepared statement per number of records. */
 		createMany(records) {
 			const row = (_, index) => `(${NAMES.map((_, at) => `$${index * NAMES.length + at + 1}`).join()})`
 			const text = `insert into ${table} (${NAMES.join()}) values ${records.map(row).join()} returning ${COLUMNS}`

@@ -1,6 +1,6 @@
 /**
- * SQLite by hand, through better-sqlite3's interface: statements prepared once, rows as objects. A boolean is a
- * number there, so it is made one again. Used by express and fastify.
+ * SQLite by hand, through better-sqlite3's interface: statements prepared once, rows as objects. SQLite has numbers for
+ * booleans, which are converted back. Used by express and fastify.
  */
 import { openFile } from './sqlite-driver.js'
 
@@ -20,7 +20,7 @@ export function openStore({ url, table }) {
 		read(id) {
 			const row = read.get([id])
 			if (row === undefined) return undefined
-			if (row._metadata !== undefined) delete row._metadata // libsql puts it beside the columns
+			if (row._metadata !== undefined) delete row._metadata // libsql adds it to the columns
 			return exact(row)
 		},
 		list: (limit, offset) => list.all([limit, offset]).map(exact),

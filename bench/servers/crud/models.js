@@ -1,10 +1,10 @@
-/** Models of the tables, as a program opens them: for the servers that read by them. */
+/** Opens Verbena's models, for the servers that use them. */
 export async function openModel(database, url, table) {
 	const [model] = await openModels(database, url, [table])
 	return model
 }
 
-/** Models of one database, which can be joined. */
+/** Opens models of one database, so that they can be joined. */
 export async function openModels(database, url, tables) {
 	const open = await { postgres: openPostgres, mariadb: openMariadb, sqlite: openSqlite }[database](url)
 	return Promise.all(tables.map(open))

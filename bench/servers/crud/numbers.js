@@ -1,4 +1,4 @@
-/** Numbers lists of columns: PostgreSQL keeps 63 characters of a statement's name, fewer than such a list has. */
+/** Short names for lists of columns: PostgreSQL truncates a statement's name at 63 characters, so the list can't be the name. */
 export function numbers() {
 	const seen = new Map()
 	return (names) => {

@@ -1,6 +1,6 @@
-/** A page by hand: one row more than asked for is read, and the cursor is made of the last one shown. */
+/** Paging by hand: reads one row more than requested; the cursor is made of the last row on the page. */
 
-/** `store` reads rows; `query` has `limit`, and `offset` or `cursor`. Answers what goes into the envelope. */
+/** `store` reads rows; `query` has `limit`, and `offset` or `cursor`. Returns the members of the envelope. */
 export async function pageOf(store, { limit, offset, cursor }) {
 	const rows = await (cursor === undefined
 		? store.list(limit + 1, offset)

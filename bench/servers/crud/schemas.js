@@ -1,4 +1,4 @@
-/** JSON schemas of articles, for Fastify: what is taken, and what is answered. */
+/** JSON schemas of articles, for Fastify: of requests and of responses. */
 const text = (maxLength) => ({ type: 'string', minLength: 1, maxLength })
 const integer = { type: 'integer', minimum: -2147483648, maximum: 2147483647 }
 
@@ -49,7 +49,7 @@ export const CREATED = {
 	properties: WRITABLE,
 }
 
-/** A list of them. */
+/** A list of new articles. */
 export const CREATED_MANY = { type: 'array', minItems: 1, maxItems: 100, items: CREATED }
 
 export const CHANGED = {
@@ -59,7 +59,7 @@ export const CHANGED = {
 	properties: WRITABLE,
 }
 
-/** Answers of Fastify, so that it writes them by code made for them. */
+/** Response schemas: Fastify generates its serializer from them. */
 export const ONE = enveloped({ data: RECORD })
 export const LIST = enveloped({ data: { type: 'array', items: RECORD } })
 export const MANY = enveloped({

@@ -1,4 +1,4 @@
-/** CRUD on Verbena, as it is built and published: a model of each table behind a handler. */
+/** CRUD on Verbena, from the published build: a handler with a model per table. */
 import { CrudHandler, createServer } from '../../results/dist/index.js'
 import { openModel } from './models.js'
 

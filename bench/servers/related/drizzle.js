@@ -1,4 +1,4 @@
-/** Drizzle's relational queries, prepared as its documentation advises. */
+/** Drizzle's relational queries, prepared as its documentation recommends. */
 import { relations, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { integer, pgTable, text, timestamp, varchar } from 'drizzle-orm/pg-core'

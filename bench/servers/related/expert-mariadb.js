@@ -1,6 +1,6 @@
 /**
- * MariaDB writes the JSON. One statement has the page with its authors, and `json_arrayagg` of the newest comments in a
- * subselect of each article; the index gives only their order, all comments of an article are read.
+ * MariaDB writes the JSON. One statement reads the page with its authors, and `json_arrayagg` of the newest comments in a
+ * subquery per article. That reads all comments of an article: the index gives only their order.
  */
 import { createPool } from 'mysql2/promise'
 
@@ -17,7 +17,7 @@ export function openTexts({ url, tables: { author, article, comment } }) {
 			from ${comment} where article_id = b.id))`
 	const newest = 'order by b.created desc, b.id desc'
 	const keys = `select b.id, b.created from ${article} b ${newest} limit ? offset ?`
-	// Cast, because mysql2 parses what MariaDB marks as JSON.
+	// Cast, because mysql2 parses values of type JSON.
 	const record = (fields) => `cast(json_object(${fields}) as char)`
 	const byDate = 'cast(b.created as char), b.id'
 	const newestOf = (fields) => `select ${record(fields)}, ${byDate} from (${keys}) k
@@ -26,7 +26,7 @@ export function openTexts({ url, tables: { author, article, comment } }) {
 	const many = (marks) => `select b.id, ${record(related)} from ${article} b where b.id in (${marks})`
 	const commented = `select ${record(own)}, ${byDate} from ${article} b
 		where exists (select 1 from ${comment} where article_id = b.id and writer = ?) ${newest} limit ?`
-	// Keys first, as for all pages: else the JSON is made for the whole table before it is sorted.
+	// The keys of the page first: otherwise MariaDB makes the JSON of the whole table before it sorts.
 	const byName = `select b.id, a.name from ${article} b left join ${author} a on a.id = b.author_id
 		order by a.name is null, a.name, b.id limit ? offset ?`
 	const named = `select ${record(own)}, k.name, k.id from (${byName}) k straight_join ${article} b on b.id = k.id
@@ -47,7 +47,7 @@ export function openTexts({ url, tables: { author, article, comment } }) {
 		byAuthor: (limit, offset) => page(named, [limit + 1, offset], limit),
 		read: async (id) => (await pool.execute(one, [id]))[0][0][0],
 		async readAll(ids) {
-			// As many marks as a power of two, so that few statements are prepared.
+			// The number of placeholders is a power of two, so that few statements are prepared.
 			const marks = 2 ** Math.ceil(Math.log2(ids.length))
 			const padded = [...ids, ...new Array(marks - ids.length).fill(ids[0])]
 			const found = new Map((await pool.execute(many(new Array(marks).fill('?').join()), padded))[0])

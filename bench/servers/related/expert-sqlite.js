@@ -1,4 +1,4 @@
-/** SQLite writes the JSON of a page in one statement: `json_group_array` of the newest comments in a subselect of each article. */
+/** SQLite writes the JSON of a page in one statement: `json_group_array` of the newest comments, in a subquery per article. */
 import { openFile } from '../crud/sqlite-driver.js'
 
 export function openTexts({ url, tables: { author, article, comment } }) {
@@ -39,7 +39,7 @@ export function openTexts({ url, tables: { author, article, comment } }) {
 
 function pageOf([data, count, keys], limit) {
 	if (count <= limit) return { data: `[${data ?? ''}]`, next: undefined }
-	// No JSON made here has a raw line break within a record.
+	// The JSON of a record has no raw line break, so the last one is before the extra record.
 	const next = JSON.stringify(JSON.parse(keys)[limit - 1])
 	return { data: `[${data.slice(0, data.lastIndexOf(',\n'))}]`, next }
 }

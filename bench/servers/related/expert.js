@@ -1,6 +1,6 @@
 /**
- * What an expert writes on Fastify: one statement for a request, in which the database writes the JSON. It answers
- * nothing but these requests.
+ * What an expert would write on Fastify: one statement per request, in which the database writes the JSON. It serves only
+ * these requests.
  */
 import fastify from 'fastify'
 import { PARAMS, QUERY } from './schemas.js'
@@ -9,7 +9,7 @@ export async function start(app) {
 	return serve(app, ({ read }) => read)
 }
 
-/** `readerOf` makes the function that reads one record, as text, by the statements. */
+/** `readerOf` creates the function that reads one record, as JSON text, from the statements. */
 export async function serve({ database, url, tables }, readerOf) {
 	const { openTexts } = await import(`./expert-${database}.js`)
 	const texts = openTexts({ url, tables })

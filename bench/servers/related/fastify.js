@@ -1,4 +1,4 @@
-/** Three queries, put together in JavaScript: the articles, their authors, their newest comments. */
+/** Three queries, joined in JavaScript: the articles, their authors, their newest comments. */
 import { serve } from './serve.js'
 
 export async function start({ database, url, tables }) {

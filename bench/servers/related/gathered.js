@@ -1,4 +1,4 @@
-/** The expert's server, with the reads of a turn of the loop gathered by DataLoader. */
+/** The expert's server, with reads in the same turn of the event loop batched by DataLoader. */
 import DataLoader from 'dataloader'
 import { serve } from './expert.js'
 

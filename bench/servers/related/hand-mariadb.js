@@ -1,6 +1,6 @@
 /**
- * MariaDB by hand. It has no `lateral`, so the limit within each article is a select of its own, all of them one
- * statement. Lists aren't prepared: with a limit that it doesn't know, MariaDB sometimes sorts the whole table.
+ * MariaDB by hand. It has no `lateral`, so the comments are a `union all` of one limited select per article. Lists aren't
+ * prepared: if the limit is a placeholder, MariaDB sometimes sorts the whole table.
  */
 import { createPool } from 'mysql2/promise'
 

@@ -1,4 +1,4 @@
-/** PostgreSQL by hand: named (so prepared) statements, arrays for the keys, the limit within each article by `lateral`. */
+/** PostgreSQL by hand: named (so prepared) statements, keys as arrays, and `lateral` for the limit of comments per article. */
 import pg from 'pg'
 
 export function openQueries({ url, tables: { author, article, comment } }) {

@@ -7,7 +7,7 @@ export function openQueries({ url, tables: { author, article, comment } }) {
 	const articles = file.prepare(`select * from ${article} ${newest} ? offset ?`)
 	const one = file.prepare(`select * from ${article} where id = ?`)
 	const authors = file.prepare(`select * from ${author} where id in (select value from json_each(?))`)
-	// `cross join` keeps SQLite from beginning with the comments.
+	// `cross join` fixes the order of the join: SQLite would start with the comments.
 	const comments = file.prepare(
 		`select c.* from json_each(?) a cross join ${comment} c
 		on c.id in (select id from ${comment} where article_id = a.value ${newest} 5)

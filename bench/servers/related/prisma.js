@@ -1,6 +1,6 @@
 /**
- * Prisma's relational query, without its engine: the client compiles queries in WebAssembly and runs them by pg.
- * `relationJoins`, one statement with `lateral`, took half of the time of its three statements here.
+ * Prisma's relational queries, without its Rust engine: the client compiles queries in WebAssembly and runs them through pg.
+ * `relationJoins`, one statement with `lateral`, took half the time of its default of three statements.
  */
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -23,13 +23,13 @@ export async function start({ url }) {
 	})
 }
 
-/** The client is code that Prisma makes of the schema. */
+/** Prisma generates its client from the schema. */
 function generate() {
 	const path = (name) => fileURLToPath(new URL(name, import.meta.url))
 	const command = path('../../node_modules/prisma/build/index.js')
 	execFileSync(process.execPath, [command, 'generate', '--schema', path('schema.prisma')], {
 		stdio: ['ignore', 'ignore', 2],
-		// Generating doesn't need the schema engine, which Prisma would download unless it is told where one is.
+		// Prisma would download its schema engine, which generating doesn't need: any executable prevents that.
 		env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' },
 	})
 }

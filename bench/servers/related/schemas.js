@@ -1,4 +1,4 @@
-/** JSON schemas for Fastify: what is asked, and articles with their author and comments as they are answered. */
+/** JSON schemas for Fastify: of requests, and of responses with articles, their author and comments. */
 const integer = { type: 'integer' }
 const string = { type: 'string' }
 const time = { type: 'string', format: 'date-time' }
@@ -26,7 +26,7 @@ const ARTICLE = object({
 
 export const PARAMS = object({ id: { type: 'integer', minimum: -2147483648, maximum: 2147483647 } })
 
-/** The peers answer these requests only; which related records `include` names isn't looked at. */
+/** The peers serve only these requests, so they ignore the value of `include`. */
 export const QUERY = {
 	type: 'object',
 	additionalProperties: false,

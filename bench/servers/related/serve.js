@@ -1,4 +1,4 @@
-/** The routes of the servers whose records are objects: Fastify writes the JSON by code made for the schema. */
+/** The routes of servers that read records as objects: Fastify serializes them by code generated from the schema. */
 import fastify from 'fastify'
 import { cursorOf } from '../crud/page.js'
 import { MANY, ONE, PARAMS, QUERY } from './schemas.js'

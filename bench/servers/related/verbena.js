@@ -1,4 +1,4 @@
-/** CRUD on Verbena: a handler of each table, and the relations between them. */
+/** CRUD on Verbena: a handler per table, and the relations between them. */
 import { CrudHandler, createServer } from '../../results/dist/index.js'
 import { openModels } from '../crud/models.js'
 
