@@ -1,7 +1,7 @@
 /**
- * What the operations of a `CrudHandler` return, and how it is answered: `CrudRecord` and `CrudPage` have the database's JSON
- * text, and the values for the response's headers; a page is answered with its `meta`, a record with its ETag, and both
- * through `stripObject`. Called by `operations.ts`, `reads.ts`, and by the handler for its other methods.
+ * Turns the results of a `CrudHandler`'s operations into answers. `CrudRecord` and `CrudPage` hold the database's JSON text and
+ * the values for response headers. A page is sent with its `meta`, a record with its ETag; `stripObject` is applied to both.
+ * Called by `operations.ts`, `reads.ts`, and by the handler for its other methods.
  */
 import { isPlain } from '../base/options.ts'
 import { isThenable } from '../base/thenable.ts'
@@ -232,7 +232,7 @@ export function pageAnswer(
 function setPageHeaders(view: CrudView, exchange: Exchange, meta: PageMeta): void {
 	const { next, total, more } = meta
 	const { dialect } = view[FACTS].plan
-	// A page in a dialect's words can't be continued by a cursor.
+	// A cursor can't be combined with the page parameters of a dialect.
 	const isLinked = next !== null && !(dialect !== undefined && hasPage(dialect, exchange.query()))
 	const link = isLinked ? nextLink(exchange.target(), exchange.queryText, next) : ''
 	if (link !== '' && link.length <= MAX_LINK_LENGTH) view.header('Link', link)
@@ -241,7 +241,7 @@ function setPageHeaders(view: CrudView, exchange: Exchange, meta: PageMeta): voi
 	if (dialect === 'simple-rest') view.header('Content-Range', contentRange(meta, total))
 }
 
-/** With a dialect, an answer whose related lists are arrays, as there is no envelope. */
+/** With a dialect, replaces related lists with their `meta` by plain arrays. */
 function withoutMeta(view: CrudView, include: readonly Include[], answer: unknown): unknown {
 	if (view[FACTS].plan.dialect === undefined || !hasLists(include)) return answer
 	const isRead = answer instanceof CrudPage || answer instanceof CrudRecord
@@ -258,7 +258,7 @@ export function recordAnswer(view: CrudView, given: unknown): unknown {
 	return stripped(view, answer)
 }
 
-/** The version says nothing about related records. */
+/** No ETag with related records: their changes don't change the version. */
 export function hasEtag(view: CrudView): boolean {
 	return view[STATE].include.length === 0
 }
@@ -279,7 +279,7 @@ export function stripped(view: CrudView, answer: unknown): unknown {
 	return stripRecords(view, answer instanceof RawJson ? answer.value() : answer)
 }
 
-/** The text of a list of answers: that of each record, or what an override has returned, in `stripObject`. */
+/** A JSON array of answers, each a record or what an override returned, after `stripObject`. */
 export function listOf(view: CrudView, answers: readonly unknown[]): RawJson {
 	return new RawJson(`[${answers.map((answer) => textInList(stripped(view, sentValue(answer)))).join()}]`)
 }
@@ -288,7 +288,7 @@ export function textInList(answer: unknown): string {
 	return textOf(sentValue(answer) ?? null)
 }
 
-/** What an answer shows, without its status and headers. */
+/** The value of an answer, without the status and headers of `reply()`. */
 export function sentValue(answer: unknown): unknown {
 	return answer instanceof CustomReply ? answer.value : answer
 }

@@ -46,10 +46,10 @@ export function crudShape(
 	return { ...common, body: bodyOf(facts, validator, operation) }
 }
 
-/** A list of records with their keys, and with the versions that they must have. */
+/** The body of `updateMany`: each record has its key, and may have the version that it must still have. */
 function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
 	const { version, visible, maxBatch } = plan
-	// Of a key of several fields, the scope fixes the hidden ones.
+	// The scope fixes the hidden fields of a composite key.
 	const keys = plan.keys.filter(({ name }) => visible.has(name))
 	const matched = [...keys, ...(version === undefined || !visible.has(version.name) ? [] : [version])]
 	const { properties, required = [] } = one.schema as { properties: object; required?: readonly string[] }
@@ -92,7 +92,7 @@ function creatingBody(facts: CrudFacts, validator: Validator | undefined): BodyS
 	return { ...body, schema: allow.has('create') ? { oneOf: [one, many] } : many }
 }
 
-/** A new record with the related ones that it may come with. */
+/** Adds the related records that may be created together with a record. */
 function withRelated({ plan }: CrudFacts, validator: Validator | undefined, schema: JsonSchema): JsonSchema {
 	const creatable = [...plan.relations.values()].filter(({ canCreate }) => canCreate)
 	if (creatable.length === 0) return schema
@@ -106,7 +106,7 @@ function withRelated({ plan }: CrudFacts, validator: Validator | undefined, sche
 	return { ...schema, properties: { ...properties, ...Object.fromEntries(lists) } }
 }
 
-/** The shape of an operation on what is related to one record: the other handler's, below the record's id. */
+/** The shape of an operation on one record's related records: the other handler's, below the record's id. */
 export function relatedShape(
 	facts: CrudFacts,
 	relation: Relation,
@@ -128,7 +128,7 @@ export function relatedShape(
 	}
 }
 
-/** The shape of tying two records, or untying them. */
+/** The shape of `tie` or `untie`, which link two records many to many, or unlink them. */
 export function tieShape(facts: CrudFacts, relation: Relation, verb: 'tie' | 'untie'): Shape {
 	const other = (relation.handler as CrudView)[FACTS] // a CrudHandler
 	return {
@@ -247,9 +247,8 @@ function refusalsOf({ plan, isScoped }: CrudFacts, operation: CrudOperation): nu
 }
 
 /**
- * A body: the writable fields, and the other visible ones, which are accepted and ignored.
- *
- * @param of the title, and the columns that the request's URL sets, by the model's names
+ * A body: the writable fields, and the other visible ones, which are accepted and ignored. `title` is the schema's title;
+ * `fixed` are the columns that the request's URL sets, by the model's names.
  */
 function bodyOf(
 	{ plan, rules }: CrudFacts,

@@ -42,7 +42,7 @@ export function wholeNumber(place: string, given: unknown): number {
 	throw badQuery(place, 'integer', 'must be a whole number from 0 up')
 }
 
-/** Up to which number records are counted: `Infinity` for `exact`; `undefined` if they aren't. */
+/** The number up to which records are counted: `Infinity` for `exact`; `undefined` if they aren't counted. */
 export function countOf(place: string, given: unknown): number | undefined {
 	if (given === undefined) return undefined
 	if (given === 'exact') return Number.POSITIVE_INFINITY

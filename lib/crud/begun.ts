@@ -1,13 +1,13 @@
 /**
- * `begun`: what a method of a request's view returns for an operation, or `transaction`. If it fails and the method has not awaited
- * it, that is logged; the rejection of a plain promise would end the process, and any caller could cause it.
+ * `begun`: wraps the promise that an operation or `transaction()` returns in a request. A rejection that the handler's method
+ * doesn't await is logged. Unhandled, it would end the process, and any client could cause that.
  */
 import type { Exchange } from '../exchange/exchange.ts'
 
-/** How often to look whether the request, during which a method may still await the operation, has been answered. */
+/** How often to check whether the request has been answered: until then, the method may still await the promise. */
 const INTERVAL_MS = 100
 
-/** @param exchange the operation's request; without one, the promise is the caller's, as any other */
+/** @param exchange the operation's request; outside of a request, the promise is returned as it is */
 export function begun<T>(exchange: Exchange | undefined, name: string, promise: Promise<T>): Promise<T> {
 	if (exchange === undefined) return promise
 	const own = new Begun<T>((resolve) => resolve(promise))

@@ -85,7 +85,7 @@ export function refuse(
 	}
 }
 
-/** Refuses an order that clients couldn't ask for: its values are in their cursors. */
+/** Refuses a default order by fields that aren't `sortable`, because cursors would reveal their values. */
 export function refuseUnsortable(owner: string, sort: readonly string[], sortable: FieldMap): void {
 	const named = sort.map((term) => sortTerm(term, sortable).name)
 	for (const [at, name] of named.entries()) {
@@ -150,7 +150,7 @@ export function allowed(
 	return new Set(operations)
 }
 
-/** Why the records can't be changed, behind what can't be done with them. */
+/** The end of a message that a model is read-only: the reason, if it has one. */
 export function reasonOf({ readOnlyReason }: Model): string {
 	return readOnlyReason === undefined ? '' : `: ${readOnlyReason}`
 }

@@ -123,8 +123,9 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	}
 
 	/**
-	 * Changes several records in one transaction: each with its key, its version if it must have that, and the fields to
-	 * change. Returns them in the order given. If a subclass overrides `update()`, it is called for each. @throws RestError as `update`, with the record's place before its fields: `3.title`
+	 * Changes several records in one transaction. Each has its key, the fields to change and, optionally, the version that the
+	 * record must still have. Returns the records in the order given. If a subclass overrides `update()`, it is called for each.
+	 * @throws RestError as `update`, with the record's place before its fields: `3.title`
 	 */
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
 	updateMany<Answer = Promise<readonly CrudRecord[]>>(records: readonly CrudValues[]): NoInfer<Answer>
@@ -210,9 +211,9 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	 *     override scope(operation: CrudOperation) { return operation === 'read' ? {} : { owner: this.user?.id } }
 	 *     override scope(): CrudScope<Db['note']> { return { or: [{ owner: this.user?.id ?? null }, { public: true }] } }
 	 *
-	 * Of other conditions than equality, a write that would leave the scope is undone: 403. Conditions on related records see
-	 * all of them, whatever the other handler's own scope. A value of `undefined`, wherever it is, is an error, 500, so that a
-	 * missing value never gives access to more records.
+	 * If a condition is more than equality, a write that moves the record out of the scope is rolled back: 403. Conditions on
+	 * related records see all of them, whatever the other handler's own scope. A value of `undefined` anywhere is an error, 500,
+	 * so that a missing value never gives access to more records.
 	 *
 	 * @param operation the operation, whatever the request's method: `POST /5` is an `'update'`
 	 * @default {} everything
@@ -223,8 +224,8 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	}
 
 	/**
-	 * Narrows the fields for a request: hidden ones are refused like unknown ones, in queries, filters, relations and writes, and
-	 * are in no answer; read-only ones are ignored in writes, as those that aren't `updatable`. Called once a request.
+	 * Narrows the fields for a request. Hidden ones are refused like unknown ones in queries, filters, relations and writes, and
+	 * left out of answers; read-only ones are ignored in writes, like those that aren't `updatable`. Called once per request.
 	 *
 	 *     override fields() { return this.can('staff') ? {} : { hidden: ['salary'], readOnly: ['role'] } }
 	 *
@@ -235,9 +236,9 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	}
 
 	/**
-	 * Runs this request's statements as a role of PostgreSQL, with settings that its row level security reads. Called once
-	 * a request, if an operation needs it; it applies to each statement and each transaction of the operations, and ends
-	 * with it. Reads are read only. `this.model` itself has no session, as it has no scope.
+	 * Runs this request's statements as a role of PostgreSQL, with settings that its row level security reads. Called once per
+	 * request, if an operation needs it. The session applies to each statement or transaction of the operations, and ends with
+	 * it; reads run read-only. `this.model` itself has no session, just as it has no scope.
 	 *
 	 *     override session() {
 	 *       return { role: 'web_user', settings: { 'request.jwt.claims': JSON.stringify({ sub: this.user?.id }) } }
@@ -286,7 +287,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	 *
 	 * @throws TypeError for an unknown field
 	 */
-	// Twice, as the operations: where parameters name fields, a `CrudHandler<Article>` would otherwise be no `CrudHandler`.
+	// Two identical overloads, as above: otherwise a `CrudHandler<Article>` would not be assignable to `CrudHandler`.
 	needs<Name extends CrudFieldName<T>>(...fields: readonly Name[]): void
 	needs<Name extends CrudFieldName<T>>(...fields: readonly Name[]): void
 	needs(...fields: readonly string[]): void {
@@ -330,12 +331,12 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	}
 }
 
-/** An operation that a program has begun; in a request, one that `begun` watches. */
+/** The promise of an operation that a program calls; in a request, `begun` watches it. */
 function operation<T>(handler: CrudHandler, name: CrudOperation, promise: Promise<T>): Promise<T> {
 	return begun(findExchange(handler), `${handler[FACTS].plan.owner}.${name}()`, promise)
 }
 
-/** Whether `scope()`, `session()` or an override decides on what the operation works. */
+/** Whether `scope()`, `session()` or an override limits an operation, so that `access` needs no rule for it. */
 function isDecided({ isScoped, plan, overridden }: CrudFacts, name: string): boolean {
 	return isScoped || plan.sessionBy !== undefined || overridden.has(name as CrudOperation)
 }

@@ -55,7 +55,7 @@ export function cursorValues(
 	return order.map((term, at) => {
 		const behind = term.via?.at(-1)?.link.model.fields
 		const field = (behind ?? own).find(({ name }) => name === term.field)
-		// There may be no related record.
+		// Null if there is no related record.
 		return cursorValue(field && behind ? { ...field, nullable: true } : field, given[at])
 	})
 }

@@ -1,7 +1,7 @@
 /**
- * The answers to errors of the database: translates a model's errors to `RestError`s for clients. They name only fields that
- * the client may write, so that clients can't find out about other fields. Called by `reads.ts` and `operations.ts`;
- * `databaseError` is for methods with SQL by hand.
+ * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that clients
+ * can't find out about other fields. Called by `reads.ts`, `answers.ts` and `relations/attach.ts`; `databaseError` is for
+ * methods with their own SQL, and for `transaction.ts`.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes } from '../base/time.ts'
@@ -24,7 +24,7 @@ const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown',
 	outcome_unknown: '5',
 }
 
-/** What answers to errors need of a plan. */
+/** The members of a plan that translating errors needs. */
 export type ErrorPlan = Pick<
 	CrudPlan,
 	'owner' | 'fields' | 'keys' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
@@ -33,7 +33,7 @@ export type ErrorPlan = Pick<
 /** The values that a model was given to store, by the model's field names. */
 type Written = Readonly<Record<string, unknown>>
 
-/** What a client has asked for, as far as it has values that the database compares: a query of records or of totals. */
+/** The parts of a client's query, of records or of totals, that may hold values for the database. */
 export interface AskedQuery {
 	readonly where?: Condition | undefined
 	readonly after?: readonly unknown[] | undefined
@@ -113,14 +113,14 @@ export function restErrorOf(
 	}
 }
 
-/** Whether the client has sent a value that the database may have refused. Else it is one of a record. */
+/** Whether the client has sent a value that the database may have refused. If not, the invalid value is in a record. */
 function hasValues(
 	{ keys }: ErrorPlan,
 	operation: CrudOperation,
 	{ where, after, include = [], having, by = [] }: AskedQuery,
 ): boolean {
 	if (operation === 'read' && keys.some(({ field }) => !CHECKED.has(field.type))) return true
-	// A cursor may be forged. A zone that Node knows may be unknown to the database.
+	// `after` may come from a forged cursor. With `part`, the database may not know the client's time zone.
 	const isRead =
 		[where, after, having].every((one) => one === undefined) && by.every(({ part }) => part === undefined)
 	return !isRead || includesValues(include)
@@ -130,10 +130,10 @@ function includesValues(include: readonly Include[]): boolean {
 	return include.some(({ where, include: inner }) => where !== undefined || includesValues(inner))
 }
 
-/** Types of keys that are checked as strictly as by any database before it gets them. */
+/** Key types that are checked as strictly as by any database, before it gets them. */
 const CHECKED: ReadonlySet<FieldType> = new Set(['boolean', 'integer', 'bigint', 'uuid', 'date'])
 
-/** @param include what the page has related records of, or those that are too large */
+/** @param include the page's related records, or only those that are too large */
 export function tooLarge(cause: ModelError, maxBytes: Bytes, include: readonly Include[] = []): RestError {
 	const places = include.map(({ place }) => place)
 	const isRelated = places.length > 0
@@ -247,9 +247,9 @@ function details(
  *       throw databaseError(error, accounts)
  *     }
  *
- * @param of whose table the statement was about. The answer names the fields that clients may write if this is a
- * handler; for a model it names none, because they may be hidden
- * @returns a RestError; any other error, such as one of the program's own, as it is
+ * @param of the handler or model whose table the statement used. With a handler, the answer names the fields that clients may
+ * write; with a model it names none, because they may be hidden
+ * @returns a RestError; an error that isn't the database's is returned as it is
  */
 export function databaseError(error: unknown, of: Model | { readonly model: Model }): unknown {
 	const model = 'model' in of ? of.model : of
@@ -257,7 +257,7 @@ export function databaseError(error: unknown, of: Model | { readonly model: Mode
 	return restErrorOf(modelErrorOf(error, model), plan)
 }
 
-/** An error that a transaction has translated without a table names no fields: this one knows the table. */
+/** Translates a driver's error; also one that a transaction has translated without knowing the table, and so without fields. */
 function modelErrorOf(error: unknown, model: Model): unknown {
 	if (!(error instanceof ModelError)) return model.failureOf?.(error) ?? error
 	const again = error.fields.length === 0 ? model.failureOf?.(error.cause) : undefined

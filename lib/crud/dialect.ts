@@ -1,7 +1,7 @@
 /**
- * Dialects: requests that data providers made for other servers send, rewritten as this library's own, and answers as they
- * expect them: `simple-rest` for ra-data-simple-rest, `json-server` for ra-data-json-server and refine's simple-rest.
- * `asked.ts` rewrites queries; `answers.ts` and error replies call the rest.
+ * Dialects serve data providers that were made for other servers: queries are rewritten as this library's, and answers take
+ * the form that they expect. `simple-rest` is for ra-data-simple-rest, `json-server` for ra-data-json-server and refine's
+ * simple-rest. `asked.ts` calls `translated`; `answers.ts` and error replies call the rest.
  */
 
 import { attempt } from '../base/attempt.ts'
@@ -35,7 +35,7 @@ export function translated(plan: CrudPlan, given: Fields): Fields {
 	return rewriting.finished()
 }
 
-/** The query that is being written. */
+/** The rewritten query, while it is built. */
 class Rewriting {
 	readonly #plan: CrudPlan
 	readonly #query = new Fields()
@@ -49,14 +49,14 @@ class Rewriting {
 		for (const value of values) this.#query.add(name, value)
 	}
 
-	/** Adds a page, counted. */
+	/** Adds a page, and asks for the total. */
 	addPage(offset: number, limit: number): void {
 		this.add('offset', String(offset))
 		this.add('limit', String(limit))
 		this.add('count', 'exact')
 	}
 
-	/** Adds a condition, `views` or `views_gte`; `q` is a search. Empty texts to search for are no condition. */
+	/** Adds a condition, `views` or `views_gte`; `q` is a search. An empty `q` or `_like` adds none. */
 	addCondition(name: string, values: readonly string[]): void {
 		const { filterable, searchable } = this.#plan
 		const [, field = '', suffix = ''] = filterable.has(name) ? [] : (SUFFIXED.exec(name) ?? [])
@@ -72,9 +72,10 @@ class Rewriting {
 	}
 
 	/**
-	 * Adds a condition whose value is JSON: a text is read as that of its field's type.
+	 * Adds a condition whose value is JSON. A scalar becomes a text, which is then parsed by its field's type.
 	 *
-	 * @param isRepeated whether there is another condition of this name, which must hold as well: two values are one or the other
+	 * @param isRepeated whether the URL has a parameter of this name, too. Then it goes into `filter`, so that both must hold: the
+	 * values of a repeated parameter are alternatives
 	 */
 	addJson(name: string, value: unknown, isRepeated: boolean): void {
 		const isOnlyInFilter = isReserved(name) || isRepeated
@@ -185,7 +186,7 @@ function sortsOf(fields: readonly string[], orders: readonly string[]): string {
 	return names.map((name, at) => (given[at] ? ordered('_order', name, given[at]) : name)).join()
 }
 
-/** Whether a query asks for a page in the dialect's words. */
+/** Whether a query has page parameters of the dialect. */
 export function hasPage(dialect: CrudDialect, { last }: Fields): boolean {
 	return (dialect === 'simple-rest' ? ['range'] : PAGE).some((name) => last[name] !== undefined)
 }
@@ -206,14 +207,14 @@ export function dialectError(body: object, { message, details }: RestError): obj
 	return { ...body, message, ...(named.length === 0 ? {} : { errors: Object.fromEntries(named) }) }
 }
 
-/** Whether answers have related lists, which `unwrapped` makes arrays. */
+/** Whether answers have related lists, which `unwrapped` replaces by arrays. */
 export function hasLists(include: readonly Include[]): boolean {
 	return include.some(({ relation, include: inner }) => relation.link.isMany || hasLists(inner))
 }
 
 /**
- * Replaces the related lists in a record, or in each of a list, by their records: `{"data":[…],"meta":…}` by `[…]`. In the
- * text, because numbers of 64 bits would lose digits.
+ * Replaces the related lists in a record, or in each record of a list: `{"data":[…],"meta":…}` becomes `[…]`. Works on the
+ * text, because parsing would round 64-bit integers.
  */
 export function unwrapped(include: readonly Include[], json: string): string {
 	if (!hasLists(include)) return json

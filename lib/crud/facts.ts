@@ -1,4 +1,4 @@
-/** `CrudFacts`: what is known of a `CrudHandler` when it is constructed, also of its subclass; requests only read it. */
+/** Makes `CrudFacts`, when a `CrudHandler` is constructed: its plan, and what its subclass overrides. Requests only read them. */
 import type { Model } from '../models/model.ts'
 import { auditOf } from './audit.ts'
 import { defaultQuery } from './list-query.ts'
@@ -13,7 +13,7 @@ import { scopeOfDeleted } from './scope.ts'
 import { checkSession } from './session.ts'
 import { type CrudFacts, stateOf } from './view.ts'
 
-/** The methods of a `CrudHandler` that a subclass overrides as methods. */
+/** The methods that a subclass may override, but not by fields: see `refuseFields`. */
 export type Overridable = Overridden | 'scope' | 'fields' | 'session' | 'stripObject'
 
 /** The operations with a method. An export calls `list()`, an import `create()` or `createMany()`. */

@@ -31,7 +31,7 @@ const CASE_INSENSITIVE = {
 const CASE_INSENSITIVE_SUBSTRING: readonly Operator[] = ['icontains', 'istartsWith', 'iendsWith']
 
 const MAX_TERMS = 100
-/** Behind two relations, a database may compare each text once for each of the records in front of them. */
+/** What a text comparison behind two relations counts as: a database may repeat it for each record in front of them. */
 const WEIGHT_BEHIND_TWO = 100
 const MAX_RELATIONS = 10
 /**
@@ -104,8 +104,9 @@ export class TermCounter {
 	}
 
 	/**
-	 * Counts a use of a relation, with `depth` relations one behind the other.
+	 * Counts a use of a relation.
 	 *
+	 * @param depth length of the path of relations that it ends
 	 * @throws RestError `bad_request` when there are too many
 	 */
 	addRelation(place: string, depth: number): void {
@@ -124,7 +125,7 @@ export class TermCounter {
 		return this.#relations
 	}
 
-	/** Counts relations whose depth was checked before; false, without counting, if they are too many. */
+	/** Counts relations whose depth was already checked. Returns false, and counts none, if there would be too many. */
 	takesRelations(number: number): boolean {
 		if (this.#relations + number > MAX_RELATIONS) return false
 		this.#relations += number

@@ -13,7 +13,7 @@ import type { CrudPlan, Relation } from './plan.ts'
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 export const MAX_DEPTH = 5
 const MAX_WORDS = 20
-/** Maximum number that related records are compared with: a database counts up to it for each record. */
+/** Maximum number that a count of related records is compared with: a database counts that far for each record. */
 const MAX_COUNTED = 1_000
 
 /** What a filter may name. */
@@ -36,7 +36,7 @@ interface Within {
 	readonly reader: FilterReader
 }
 
-/** The whole of a filter. @param place for messages */
+/** The outermost level of a filter. @param place for messages */
 export function outermost(place = 'filter', reader = CLIENT): Within {
 	return { place, depth: 1, links: 0, reader }
 }
@@ -94,9 +94,9 @@ export function filterCondition(
 }
 
 /**
- * What a name that no condition can have might have been, for messages: the names behind the relations that it begins with.
+ * For messages about an unknown name: the names that are allowed in its place, behind the relations that it begins with.
  *
- * @param suffix of relations' names, where they aren't conditions by themselves
+ * @param suffix appended to names of relations, where these aren't conditions by themselves
  */
 export function namesFor(
 	plan: Filterable,
@@ -124,7 +124,7 @@ function joined({ relations }: Filterable, name: string): Relation | undefined {
 	return relation?.isJoined === true ? relation : undefined
 }
 
-/** A condition on related records: of a relation to one, a filter or null; of one to many, `{"some":…,"count":…}`. */
+/** A condition on related records: for a relation to one, a filter or null; for one to many, `{"some":…,"count":…}`. */
 function relationCondition(
 	relation: Relation,
 	given: unknown,

@@ -4,8 +4,8 @@ import { operandSchema } from './field-schema.ts'
 import type { CrudFacts } from './view.ts'
 
 /**
- * A key of several fields is an array: in a path, its items are percent-encoded one by one, and joined by commas. Within
- * a scope, which may fix some of them, it has those that are left, so that positions don't tell their types.
+ * A composite key is an array: in a path, its items are percent-encoded one by one, and joined by commas. With a scope, ids lack
+ * the fields that it fixes, so an item's position doesn't tell its type.
  */
 export function idSchema({ plan: { keys }, isScoped }: CrudFacts): JsonSchema {
 	const schemas = keys.map(({ field }) => {
@@ -24,7 +24,7 @@ export function idSchema({ plan: { keys }, isScoped }: CrudFacts): JsonSchema {
 	return { type: 'array', description, items, minItems: 1, maxItems }
 }
 
-/** The fields that identify a record: all of the key, or, within a scope, which may fix the others, the visible ones. */
+/** The key fields that clients see. If some are hidden, `undefined`, unless there is a scope, which may fix those. */
 export function shownKey({
 	plan: { keys, visible, isKeyVisible },
 	isScoped,

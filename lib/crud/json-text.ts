@@ -1,6 +1,6 @@
 /**
- * The text of a model's JSON: finds records and their members without parsing them, so that values which a double can't
- * hold, and the spelling of all others, stay as they are. Used by `answers.ts` and `relations/`.
+ * Finds records and their members in a model's JSON without parsing it, so that numbers that a double can't hold, and the
+ * spelling of all other values, stay as they are. Used by `answers.ts` and `relations/`.
  */
 
 /** Values of fields, by their names for clients. */
@@ -108,7 +108,7 @@ export function memberTexts(json: string): ReadonlyMap<string, string> {
 	return members
 }
 
-/** A record's text with more members behind those that it has, each a name and its value as JSON. */
+/** Appends members to a record's text, each a name and its value as JSON. */
 export function withMembers(
 	record: string,
 	members: readonly (readonly [name: string, json: string])[],

@@ -1,17 +1,16 @@
 /**
- * The options of a `CrudHandler` whose records have a known type, as the compiler checks them: types alone, for the
- * constructor in `crud-handler.ts`. What options mean, and how they are read, is in `options.ts`.
+ * The options of a `CrudHandler<T>`, so that the compiler checks the names of fields in them. Only types, for the constructor in
+ * `crud-handler.ts`; `options.ts` says what the options mean.
  */
 import type { Model } from '../models/model.ts'
 import type { CrudOptions, CrudRules, CrudTotals } from './options.ts'
 
 /**
- * The options of a `CrudHandler<T>`, in which only the names of `T`'s fields are names of fields. `CrudOptions` if `T` says
- * nothing of names.
+ * The options of a `CrudHandler<T>`, which can only name fields of `T`. `CrudOptions` if `T` has no known names.
  *
  *     const options: CrudOptionsOf<Db['article']> = { visible: ['id', 'title'], updatable: ['title'] }
  */
-// Without `infer`, TypeScript would infer a T of the names in the options where none is given.
+// Without `infer`, TypeScript would infer T from the names in the options if none is given.
 export type CrudOptionsOf<T extends object> = T extends infer R extends object
 	? [keyof R] extends [never]
 		? CrudOptions
@@ -20,18 +19,18 @@ export type CrudOptionsOf<T extends object> = T extends infer R extends object
 			: CrudNamedOptions<R>
 	: never
 
-/** The name of a field of `T`; any text if `T` says nothing of names. */
+/** The name of a field of `T`; any text if `T` has no known names. */
 export type CrudFieldName<T> = [keyof T] extends [never] ? string : keyof T & string
 
 /**
- * The names of the fields whose values fit `V`, or are absent. Conditional, because errors of the compiler then list the names,
- * and not `keyof Article`.
+ * The names of the fields whose values are a `V`, or undefined. Conditional, so that compiler errors list the names instead of
+ * `keyof Article`.
  */
 type NameOf<T, V = unknown> = T extends unknown
 	? { [K in keyof T]-?: T[K] extends V | undefined ? K : never }[keyof T] & string
 	: never
 
-/** The names of those that may be null. */
+/** The names of the fields that are a `V` or null. */
 type NullableOf<T, V> = T extends unknown
 	? {
 			[K in keyof T]-?: null extends T[K] ? (T[K] extends V | null | undefined ? K : never) : never
@@ -40,8 +39,8 @@ type NullableOf<T, V> = T extends unknown
 	: never
 
 /**
- * A value for some of the fields. Conditional, because `CrudNamedOptions` of an unknown `T` is then compared with
- * `CrudOptions` as that of any object.
+ * A value for some of the fields. Conditional, because a mapped type over a generic `T` isn't assignable to the index signatures
+ * of `CrudOptions`.
  */
 type ByName<T extends object, V> = T extends infer R extends object
 	? [keyof R] extends [never]

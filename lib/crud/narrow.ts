@@ -1,7 +1,7 @@
 /**
- * What `fields()` leaves of a handler for one request: facts whose plan lacks the hidden fields, so that they are refused
- * like unknown ones wherever a request may name them. The plans of the handlers that relations lead to are narrowed with it.
- * Called by `relations/access.ts`, which asks each handler's `fields()`.
+ * Applies what `fields()` returns to the facts of a handler, for one request: the plan loses the hidden fields, so that they are
+ * refused like unknown ones wherever a request may name them. The plans of related handlers are narrowed with it. Called by
+ * `relations/access.ts`, which calls each handler's `fields()`.
  */
 import { attached } from '../base/attached.ts'
 import { isPlain, nearest } from '../base/options.ts'
@@ -19,19 +19,19 @@ import { type CrudFacts, type CrudView, FACTS, stateOf } from './view.ts'
  *
  * @template T a record with all fields: the compiler then checks the names. @default any names
  */
-// Conditional, because its T would otherwise decide whether one may stand for another, and not its fields.
+// Conditional, because TypeScript would otherwise compare two of these by the variance of T instead of by their members.
 export type CrudFieldLimits<T = Record<string, unknown>> = T extends unknown
 	? { readonly hidden?: readonly CrudFieldName<T>[]; readonly readOnly?: readonly CrudFieldName<T>[] }
 	: never
 
-/** A handler with `fields()` that a request may be about. */
+/** A handler with `fields()` that a request may involve. */
 export interface Narrowing {
 	readonly facts: CrudFacts
-	/** The relations that lead to it; `undefined` for the handler that is asked itself. */
+	/** The relations that lead to it; `undefined` for the handler that the request is sent to. */
 	readonly relations: readonly Relation[] | undefined
 }
 
-/** The handlers with `fields()` that a request may be about: this one, and those behind its relations. */
+/** The handlers with `fields()` that a request may involve: this one, and those that its relations lead to. */
 export function narrowing(base: CrudFacts, { queryText, method }: Exchange): readonly Narrowing[] {
 	const { own, all } = attached(base, NARROWINGS, () => narrowingsOf(base))
 	const isAlone = queryText === '' && method !== 'QUERY'
@@ -49,11 +49,11 @@ function narrowingsOf(base: CrudFacts): {
 	return { own, all: [...own, ...behind.filter(({ facts }) => facts !== base)] }
 }
 
-/** The facts of a handler without what the limits hide, of itself and of the handlers behind its relations. */
+/** The facts of a handler without the fields that the limits hide, also in the handlers that its relations lead to. */
 export function narrowedFacts(base: CrudFacts, limits: ReadonlyMap<CrudPlan, FieldLimits>): CrudFacts {
 	const key = JSON.stringify(Array.from(limits.values(), (one) => [[...one.hidden], [...one.readOnly]]))
 	const facts = base.narrowed.get(key) ?? factsOf(base, narrowedPlan(base.plan, limits))
-	// Again at the end: the cache drops what was used the longest time ago.
+	// Moved to the end: the cache drops the least recently used one, which is first.
 	base.narrowed.delete(key)
 	base.narrowed.set(key, facts)
 	dropOldest(base.narrowed)
@@ -130,7 +130,7 @@ function narrowedPlan(
 		isKeyVisible: plan.keys.length > 0 && plan.keys.every(({ name }) => visible.has(name)),
 		parameters: plan.parameters.filter((name) => name !== 'search' || searchable.size > 0),
 		selections: new Selections([...visible.values()], plan.version),
-		// Later, because relations lead in circles.
+		// Lazy, because relations may be circular.
 		get relations() {
 			relations ??= new Map(
 				Array.from(plan.relations, ([name, one]) => [name, narrowedRelation(one, limits, made)]),

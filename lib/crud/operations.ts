@@ -92,7 +92,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 						await checkAsked(exchange as Exchange, facts, listing)
 					},
 				},
-		// Both have one action, whose name decides about access before the body is read.
+		// One action for `create` and `createMany`: access is checked before the body, which tells them apart, is read.
 		{
 			...action(creating, ['POST'], 0, (view) => createOneOrMany(view, bodies, nested)),
 			accessOf: 'create',
@@ -169,7 +169,7 @@ function read(view: CrudView, segment: unknown): unknown {
 }
 
 /**
- * The id in a URL. Of several values, it is the segment as it was sent: decoded, a comma within a value would be lost.
+ * The id in a URL. For a composite key, the segment as it was sent: decoded, a comma within a value would look like a separator.
  *
  * @param behind number of segments after it
  */
@@ -209,7 +209,7 @@ function upsertGiven(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	return upsert(view, bodies)
 }
 
-/** @param nested what new records may come with: not for those below another one */
+/** @param nested reads related records in the body; `undefined` for a record that is created below another one */
 export async function create(view: CrudView, bodies: BodyReader, nested?: Nested): Promise<unknown> {
 	const { plan, overridden } = view[FACTS]
 	const exchange = exchangeOf(view, 'create')

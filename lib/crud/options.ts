@@ -29,7 +29,7 @@ export const OPERATIONS: readonly CrudOperation[] = [
 /** Those that change nothing. */
 export const READS: readonly CrudOperation[] = ['list', 'read', 'totals', 'export']
 
-/** Whose requests a handler also serves: see `dialect.ts`. */
+/** The data providers whose requests a handler also serves: see `dialect.ts`. */
 export type CrudDialect = 'simple-rest' | 'json-server'
 
 /** Rules by field: a list as in `getParams`, or a Standard Schema. */
@@ -68,8 +68,8 @@ export interface CrudOptions {
 	 */
 	readonly sortable?: readonly string[]
 	/**
-	 * The order of lists, also within other records, if the client gives none, in the words of the query: `['-created', 'title']`. Of
-	 * fields in `sortable`. @default [] the key's
+	 * The order of lists, also of related records, if the client gives none; written as in the query: `['-created', 'title']`. Its
+	 * fields must be in `sortable`. @default [] by the key
 	 */
 	readonly sort?: readonly string[]
 	/** The text fields that `search` looks in; they must be visible. @default [] */
@@ -107,7 +107,10 @@ export interface CrudOptions {
 	 * returned by `scope()` are not limited. From 1 to 10,000. @default 100
 	 */
 	readonly maxIn?: number
-	/** Maximum number of records in a request of `createMany`, `updateMany`, `removeMany` or `upsert`; more are 422, or 409. From 1 to 10,000. @default 100 */
+	/**
+	 * Maximum number of records in a request of `createMany`, `updateMany`, `removeMany` or `upsert`; more are 422, or 409 for
+	 * `removeMany`. From 1 to 10,000. @default 100
+	 */
 	readonly maxBatch?: number
 	/** Maximum number of records in an `import`; more are 422. From 1 to 10,000,000. @default 10_000 */
 	readonly maxImport?: number
@@ -144,7 +147,7 @@ export interface CrudOptions {
 	 *
 	 *     relations: { author: { to: authors }, comments: { to: comments, limit: 5 }, tags: { to: tags, through: articleTag } }
 	 *
-	 * What a client gets through a relation is what the other handler would let it read.
+	 * Through a relation, a client gets only what the other handler would let it read.
 	 *
 	 * @default {}
 	 */
@@ -153,10 +156,10 @@ export interface CrudOptions {
 	 * A model that each change is recorded in, within the same transaction: who, when, operation, and the changed fields before
 	 * and after. It has the fields `who` (null if unknown), `at`, `operation`, `record` (the id), `before` and `after` (JSON,
 	 * null if there is no record then), and, if several models share it, `resource`. `{ to: model, fields: ['title'] }` records
-	 * these fields, hidden ones too. @default none; of the fields, those that are visible
+	 * these fields, hidden ones too. @default none; `fields`: the visible ones
 	 */
 	readonly audit?: AuditOption
-	/** Maximum number of relations one behind the other in a request, as in `comments.author`. From 1 to 4. @default 2 */
+	/** Maximum depth of relations in a request; `comments.author` has 2. From 1 to 4. @default 2 */
 	readonly includeDepth?: number
 	/**
 	 * What `GET /totals` groups by and adds up, if `totals` is in `allow`: see docs/totals.md.
@@ -168,18 +171,18 @@ export interface CrudOptions {
 	readonly totals?: CrudTotals
 }
 
-/** What the records' totals may be grouped by, and what is added up. */
+/** The fields that totals may be grouped by, and those that are added up. */
 export interface CrudTotals {
 	/**
-	 * The fields that clients may group by; they must be visible. Of a related record, `author.name`: a relation to one, and a
-	 * field that is visible and filterable there.
+	 * The fields that clients may group by; they must be visible. `author.name` is a field of a related record: the relation must
+	 * be to one, and the field visible and filterable there.
 	 *
 	 * @default []
 	 */
 	readonly by?: readonly string[]
 	/**
-	 * The fields with a sum, average, minimum or maximum: numbers, or of the latter two also texts, dates and times; they must
-	 * be visible.
+	 * The fields that have totals: numbers have a sum, average, minimum and maximum; texts, dates and times only the latter two.
+	 * They must be visible.
 	 *
 	 * @default []
 	 */
@@ -193,18 +196,18 @@ export interface CrudRelation {
 	/** The other handler; a function that returns it if it is created later. */
 	readonly to: RelatedHandler | (() => RelatedHandler)
 	/**
-	 * The field, or the fields, with the key of the other record: of these records, by the name for clients; of the other
-	 * handler's records, by its name there; or, with `through`, of the records in between.
+	 * The field, or the fields, that refer to the other record's key: in these records, by the name for clients; in the other
+	 * handler's records, by the name there; or, with `through`, in the junction records.
 	 *
 	 * @default the fields of the foreign key between the two models
 	 */
 	readonly by?: string | readonly string[]
 	/**
 	 * Whether the foreign key is in the other records, so that there may be many of them. Only needed if both have one, as in
-	 * a tree: `children: { to: () => articles, many: true }`. @default what the foreign keys say; false for a model's own
+	 * a tree: `children: { to: () => articles, many: true }`. @default by the foreign keys; false within one model
 	 */
 	readonly many?: boolean
-	/** The model of the records in between, for many to many: with a foreign key to each side. @default none */
+	/** The model of the junction records, for many to many: with a foreign key to each side. @default none */
 	readonly through?: Model
 	/** Number of related records within each record, if the client gives no limit. @default the other handler's `limit` */
 	readonly limit?: number

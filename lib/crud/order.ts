@@ -32,7 +32,7 @@ export function orderOf(
 	const places = keys.map(({ field }) =>
 		order.findIndex((term) => term.field === field.name && term.via === undefined),
 	)
-	// Behind the whole key, a term changes nothing.
+	// Terms after the whole key change nothing.
 	if (keys.length > 0 && !places.includes(-1)) return order.slice(0, Math.max(...places) + 1)
 	const descending = order.at(-1)?.descending ?? false
 	for (const [at, { field }] of keys.entries())
@@ -64,7 +64,7 @@ function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: strin
 	return via.length === 0 ? { field: field.name } : { field: field.name, via }
 }
 
-/** What a list can be sorted by; of related records, the relation with a point. */
+/** The names that a list can be sorted by; `author.…` for the fields of a related record. */
 function sortNames({ sortable, relations }: Pick<CrudPlan, 'sortable' | 'relations'>): string[] {
 	const toOne = [...relations.values()].filter(({ isJoined, link }) => isJoined && !link.isMany)
 	return [...sortable.keys(), ...toOne.map(({ name }) => `${name}.…`)]

@@ -53,8 +53,8 @@ export function parameter(
 }
 
 /**
- * The schema of names separated by commas: a list of the given ones, or, if there are more than those, a text with any.
- * Names of related fields are only in words, because 10 relations to records with 20 fields would be 200.
+ * The schema of comma-separated names: a list of the given ones or, with `hasMore`, any text. Names of related fields are only
+ * in the description, because 10 relations to records with 20 fields would be 200.
  */
 export function namesSchema(names: readonly string[], hasMore = false): JsonSchema {
 	const list: JsonSchema = { type: 'array', items: { type: 'string', enum: names }, minItems: 1 }
@@ -76,7 +76,7 @@ function fieldsParameter(plan: CrudPlan): ParameterShape {
 	)
 }
 
-/** Maximum number of names of relations behind others. */
+/** Maximum number of paths of relations: a deeper level is left out if it would exceed this. */
 const MAX_NAMES = 100
 
 function includeParameters(plan: CrudPlan): ParameterShape[] {
@@ -97,7 +97,7 @@ function includeParameters(plan: CrudPlan): ParameterShape[] {
 	]
 }
 
-/** The names of relations, and with dots of those behind them, level by level. */
+/** The paths of relations, level by level: `comments`, then `comments.author`. */
 function pathsOf(relations: readonly Relation[], depth: number): string[] {
 	let level = relations.map((relation) => ({ relation, path: relation.name }))
 	const paths: string[] = []
@@ -196,7 +196,7 @@ export function filterParameters(plan: CrudPlan): ParameterShape[] {
 	]
 }
 
-/** How records are filtered by related ones. In words: a parameter for each related field would be too many. */
+/** Describes filters by related records; a parameter for each related field would be too many. */
 function relatedWords(relations: readonly Relation[]): string {
 	const [one] = relations
 	if (one === undefined) return ''

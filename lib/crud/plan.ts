@@ -54,7 +54,7 @@ export interface CrudPlan
 	readonly visible: FieldMap
 	readonly filterable: FieldMap
 	readonly sortable: FieldMap
-	/** The order if the client gives none, in the words of a query. */
+	/** The order if the client gives none, written as in a query. */
 	readonly sort: readonly string[]
 	readonly searchable: FieldMap
 	readonly creatable: FieldMap
@@ -68,11 +68,11 @@ export interface CrudPlan
 	/** The condition on records that aren't deleted, with `softDelete`. */
 	readonly living: Condition | undefined
 	readonly selections: Selections
-	/** By their names for clients. The handlers that they lead to may be created later: read only after the mount. */
+	/** By their names for clients. Must not be read before the mount: the other handlers may be created later. */
 	readonly relations: Relations
 	/** Number of records in a list's page if the client gives no `limit`. */
 	readonly listLimit: number
-	/** Maximum number of relations one behind the other in a query. */
+	/** Maximum depth of relations in a query. */
 	readonly includeDepth: number
 	/** The parameters of a list that aren't conditions. */
 	readonly parameters: readonly (typeof PARAMETERS)[number][]
@@ -90,11 +90,11 @@ export interface Relation {
 	/** Number of related records within each record, if the client gives no limit, and its maximum. */
 	readonly limit: number
 	readonly maxLimit: number
-	/** The model of these records, if the other ones, or those in between, refer to them within its database. */
+	/** This handler's model, if the foreign key is in the other records, or in the junction records, and in the same database. */
 	readonly comparing: Model | undefined
 	/** Whether clients can tie and untie records, many to many. */
 	readonly canTie: boolean
-	/** Whether new records may come with related ones. */
+	/** Whether related records may be created together with a new record. */
 	readonly canCreate: boolean
 	readonly isOverridden: boolean
 	/** Whether a subclass overrides the other handler's `stripObject`. */
@@ -247,7 +247,7 @@ export function missingFields({ fields, version, touch }: CrudPlan, writable: Fi
 	return [...missing.keys()].join(', ')
 }
 
-/** Without a default, clients must give the key, so it is always creatable; they may leave it out if `create()` may make it. */
+/** Key fields without a default come from clients, so they are always creatable; optional, if `create()` may make them. */
 function givenKeys(keys: readonly CrudField[], makesKeys: boolean): [string, CrudField][] {
 	return keys
 		.filter(({ field }) => !field.hasDefault && !field.generated)

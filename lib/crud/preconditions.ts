@@ -79,8 +79,9 @@ export async function createConditionally<T>(
 }
 
 /**
- * Whether the client already has this version of the record; if so, sets the status 304 (§13.1.2). Never where `fields()` or
- * `stripObject()` may show another caller less of the same version: a browser that both use would show what it has kept.
+ * Whether the client already has this version of the record; if so, sets the status 304 (§13.1.2). Never with `fields()` or
+ * `stripObject()`, which may show callers different parts of the same version: a browser that two users share would show one of
+ * them what it has cached for the other.
  *
  * @throws RestError `precondition_failed` when `If-Match` names another version
  */

@@ -1,4 +1,4 @@
-/** Ids of a `CrudHandler`'s records, without what the scope fixes of a key of several fields. Used by `reads.ts`. */
+/** Ids of records: for clients, composite keys lack the fields that the scope fixes. Used by `reads.ts` and `many/`. */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import { keyText } from '../models/key.ts'
 import { joinId, segmentValues } from '../wire/record-id.ts'
@@ -6,13 +6,13 @@ import type { CrudPlan } from './plan.ts'
 import type { Scope } from './scope.ts'
 
 /**
- * Identifies a record: its id as in the URL, or the values of its key in order, `[7, 'herb']`. Of a key of several fields, what
- * the scope fixes may be left out.
+ * Identifies a record: its id as in the URL, or the values of its key in order, `[7, 'herb']`. Fields of a composite key that the
+ * scope fixes may be left out.
  */
 export type CrudId = string | readonly (string | number | bigint)[]
 
 /**
- * The id of the whole key. What the scope fixes of a key of several fields may be left out of `id`.
+ * The id of the whole key. `id` may lack the fields of a composite key that the scope fixes.
  *
  * @throws RestError `not_found` for a text that can't be an id
  */
@@ -32,14 +32,14 @@ export function wholeId({ keys, idOf }: CrudPlan, id: string, { fixed, terms }: 
 	return completed
 }
 
-/** The segment of a record's URL. What all of these scopes fix of a key of several fields is left out. */
+/** The id in a record's URL: a composite key without the fields that all of these scopes fix. */
 export function idSegment({ keys }: CrudPlan, id: string, scopes: readonly Scope[]): string {
 	const free = freePart(keys, id, ({ field }) => !scopes.every(({ fixed }) => fixed.has(field.name)))
-	// Clients resolve dot segments.
+	// Not an empty segment, nor one that clients would resolve.
 	return /^\.{0,2}$/.test(free) ? id : free
 }
 
-/** An id in a body: of a key with hidden fields, only what the scope doesn't fix. */
+/** An id in a body: without the fields that the scope fixes, if one of the key is hidden. */
 export function shownId({ keys, isKeyVisible }: CrudPlan, id: string, { fixed }: Scope): string {
 	return isKeyVisible ? id : freePart(keys, id, ({ field }) => !fixed.has(field.name))
 }
@@ -69,7 +69,7 @@ export function namingKeys({ keys, visible }: CrudPlan, { fixed }: Scope): CrudP
 export function checkNaming({ owner, allow, keys, visible }: CrudPlan, isScoped: boolean): void {
 	const operation = (['updateMany', 'removeMany'] as const).find((name) => allow.has(name))
 	const hidden = keys.filter(({ name }) => !visible.has(name)).map(({ name }) => name)
-	const isFixed = isScoped && keys.length > 1 && hidden.length < keys.length // may be, by the scope
+	const isFixed = isScoped && keys.length > 1 && hidden.length < keys.length // the scope may fix the hidden ones
 	if (operation === undefined || hidden.length === 0 || isFixed) return
 	throw new TypeError(`${owner}: allow has ${operation}, but visible lacks ${hidden.join(', ')}, of the key`)
 }

@@ -24,7 +24,7 @@ export function titleOf({ model }: CrudPlan): string {
 	return /^[A-Z]/.test(title) ? title : `Record${title}`
 }
 
-/** The words of a name as one; letters that type names can't have are left out. */
+/** Joins the words of a name; characters that type names can't have are left out. */
 export function typeName(name: string): string {
 	const words = wordsOf(name).map((word) => word.normalize('NFKD').replace(/[^A-Za-z\d]+/g, ''))
 	return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')

@@ -1,7 +1,7 @@
 /**
- * Reads from replicas: the operations that only read use one in a request by a safe method, unless its caller has just
- * changed something. Everything else stays with the model itself: changes and what belongs to them, transactions, and
- * calls outside of requests. Called by `reads.ts` and the other operations that read.
+ * Reads from replicas: operations that only read use one in requests with a safe method, unless the caller has just changed
+ * something. All else uses the primary: changes and the reads that belong to them, transactions, and calls outside of requests.
+ * Called by `reads.ts` and the other operations that read.
  */
 import { attached } from '../base/attached.ts'
 import type { Method } from '../base/http.ts'
@@ -20,14 +20,14 @@ const SAFE: ReadonlySet<Method> = new Set(['GET', 'HEAD', 'QUERY', 'OPTIONS'])
 
 const CHOSEN: unique symbol = Symbol('verbena.replica')
 
-/** A model, or the one by which this request reads its records from a replica. */
+/** The model to read from in this request: a replica's if one may be used, else the given one. */
 export function fromReplica(view: CrudView, model: Model): Model {
 	const replicas = replicasOf(model)
 	if (replicas === undefined || view[FACTS].transaction !== undefined) return model
 	const exchange = findExchange(view)
-	// What the request itself has changed is read where it was changed.
+	// A request must read its own changes.
 	if (exchange === undefined || mayHaveWritten(exchange)) return model
-	// One for all reads of a request.
+	// All reads of a request use the same replica.
 	const chosen = attached(exchange, CHOSEN, () => new Map<Replicas, Replica | undefined>())
 	if (!chosen.has(replicas)) chosen.set(replicas, replicas.choose(callerOf(exchange.user, exchange.ip()).id))
 	return chosen.get(replicas)?.of(model) ?? model
@@ -73,6 +73,6 @@ export function noteWriter(exchange: Exchange, model: Model): void {
 	if (replicas === undefined) return
 	const { user } = exchange
 	if (user !== null) replicas.noteWrite(callerOf(user, '').id)
-	// The next request may need no credentials.
+	// By address too, because the next request may come without credentials.
 	replicas.noteWrite(callerOf(null, exchange.ip()).id)
 }

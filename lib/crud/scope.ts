@@ -12,8 +12,8 @@ import type { CrudPlan, RelationLink } from './plan.ts'
 import { givenValue } from './value-from-json.ts'
 
 /**
- * Limits an operation to some records: for each field, the allowed value or a list of allowed values; or any condition in the
- * words of `filter`, on all fields, visible or not: `{ or: [{ owner: 5 }, { public: true }] }`.
+ * Limits an operation to some records: for each field, the allowed value or a list of allowed values; or any condition written
+ * as in `filter`, on all fields, visible or not: `{ or: [{ owner: 5 }, { public: true }] }`.
  *
  * @template T a record with all fields: the compiler then checks names and values. @default any names
  * @template R its relations, as those of a `CrudClient`. @default none
@@ -82,7 +82,7 @@ export function readScope(plan: CrudPlan, given: unknown): Scope {
 	}
 }
 
-/** Adds what a condition says by equality, in each of its records. Returns whether it says more. */
+/** Adds the terms of a condition that compare by equality and hold for each record. Returns whether the condition has others. */
 function addTerms(terms: ScopeTerm[], plan: CrudPlan, given: object, place: string): boolean {
 	let isOpen = false
 	for (const [name, value] of Object.entries(given) as [string, unknown][]) {
@@ -94,7 +94,7 @@ function addTerms(terms: ScopeTerm[], plan: CrudPlan, given: object, place: stri
 				if (!isPlain(one) || addTerms(terms, plan, one, `${at}.${index}`)) isOpen = true
 		} else if (field !== undefined && (!isPlain(equal) || field.field.type === 'json')) {
 			terms.push({ field, values: valuesOf(field, equal, at) })
-			// Its value is known once the record is stored.
+			// The store computes its value, which is only known after the write.
 			if (field.field.generated) isOpen = true
 		} else if (field === undefined && !leadsFurther(plan, name))
 			throw new TypeError(`${at} is not a field${nearest(name, plan.fields.keys())}`)
@@ -111,11 +111,11 @@ function leadsFurther({ relations }: CrudPlan, name: string): boolean {
 
 function valuesOf({ field }: CrudField, given: unknown, place: string): readonly Value[] {
 	const values: unknown[] = Array.isArray(given) ? given : [given]
-	// Not map, which skips what a sparse array lacks.
+	// Not `map`, which skips the holes of a sparse array.
 	return Array.from(values, (one) => givenValue(place, field, one))
 }
 
-/** The condition of a scope in all words of a filter, on all fields. @throws TypeError where a filter would be 400 */
+/** The condition of a scope that is written as a filter. @throws TypeError where a client's filter would be 400 */
 function openCondition(plan: CrudPlan, given: object, place: string): Condition {
 	try {
 		return exact(filterCondition(given, plan, new Uncounted(), outermost(place, PROGRAM)))
@@ -142,7 +142,7 @@ const PROGRAM: FilterReader = {
 	},
 }
 
-/** The limits of filters are for clients. */
+/** Counts nothing: the limits of filters are only for clients. */
 class Uncounted extends TermCounter {
 	constructor() {
 		const none = Number.POSITIVE_INFINITY
@@ -213,7 +213,7 @@ export function withScope(values: Values, { terms, fixed }: Scope, plan: CrudPla
 		const { name } = field.field
 		if (fixed.has(name)) all[name] = allowed[0] ?? null
 	}
-	// All terms, also of the same field: a scope, and the record that new ones are created below.
+	// All terms, because two may have the same field: one of the scope, one of the record that this one is created below.
 	for (const { field, values: allowed } of settable)
 		if (!isAmong(all[field.field.name] ?? null, allowed)) throw outside(field, plan)
 	return all
@@ -237,7 +237,7 @@ function outside({ name }: CrudField, { visible, creatable, updatable }: CrudPla
 	return new RestError('forbidden', `${name} is outside of what you may change`)
 }
 
-/** The error for a record that a write would move out of its scope, or has moved: the transaction then undoes it. */
+/** The error for a record that a write would move out of its scope, or has moved: it then rolls back the transaction. */
 export function movedOutside(): RestError {
 	return new RestError('forbidden', 'With these values, the record would be outside of what you may change')
 }

@@ -1,6 +1,6 @@
 /**
- * What `session()` returns: the model whose statements run as a role of the database, and the comparison of sessions
- * where records of two handlers would be in one statement. Asked once a request for each handler.
+ * Applies `session()`: makes models whose statements run as a role of the database, and compares the sessions of two handlers
+ * before one statement reads the records of both. `session()` is called once per request for each handler.
  */
 import { attached } from '../base/attached.ts'
 import { exchangeOf } from '../handler/view.ts'
@@ -34,7 +34,7 @@ export async function sessionOf(view: CrudView): Promise<OwnSession> {
 	const { sessionBy } = plan
 	if (sessionBy === undefined) return { key: '', session: {}, model: plan.model }
 	const exchange = exchangeOf(view, 'session')
-	// By handler: a request has plans of its own where `fields()` hides some.
+	// Keyed by handler, not by plan: with `fields()`, a request has its own plans.
 	const sessions = attached(exchange, SESSIONS, () => new Map<object, Promise<OwnSession>>())
 	const session = sessions.get(sessionBy) ?? askSession(view, plan)
 	sessions.set(sessionBy, session)
@@ -65,7 +65,7 @@ export function inSession(model: Model, session: DatabaseSession): Model {
 	throw new TypeError(`${model.name} can't run statements in a session: only a PostgresModel can`)
 }
 
-/** The sessions of the handlers whose records one query leads to. */
+/** The sessions of the handlers that one query involves. */
 export class Sessions {
 	readonly #sessions = new Map<object, OwnSession>()
 

@@ -54,7 +54,7 @@ export function deletion(stamped: Stamped, isRestored = false): Changes | undefi
 }
 
 /**
- * The condition on the records that a write conflicts with; `undefined` if the store hasn't said in which values.
+ * The condition on the records that a write conflicts with; `undefined` if the store hasn't named the fields, or one has no value.
  *
  * @param written the values that were to be stored
  */

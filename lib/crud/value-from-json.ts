@@ -43,7 +43,7 @@ function isWhole(given: unknown): given is number {
 	return Number.isSafeInteger(given)
 }
 
-/** Whether the digits of a number are those that were sent: JSON.parse has rounded a number that now needs more than 15. */
+/** Whether a number has the digits that were sent: if it needs more than 15, JSON.parse may have rounded it. */
 function keepsDigits(given: number): boolean {
 	return (
 		Number.isSafeInteger(given) ||

@@ -57,7 +57,7 @@ const EXACT_DIGITS = 15
  * Returns a parser of ids. It returns the id in canonical form (a uuid in lower case), or `undefined` for a text that can't
  * be a value of the key: such an id is 404 without a query.
  *
- * @param isAlone whether the id is this value alone, not one of several
+ * @param isAlone whether the key has no other field
  */
 export function idReader(key: Field, isAlone = true): KeyReader {
 	if (key.type === 'uuid') return (text) => (isUuid(text) ? text.toLowerCase() : undefined)
@@ -82,7 +82,7 @@ export function idReader(key: Field, isAlone = true): KeyReader {
 /** Returns the canonical form of a value of the key, or of an id; `undefined` for a text that can't be one. */
 export type KeyReader = (text: string) => string | undefined
 
-/** A reader for each field of the key. Only a key of one text must be a segment that clients don't resolve. */
+/** A reader for each field of the key. A single text must not be a segment that clients would resolve, such as `..`. */
 export function keyReaders(keys: readonly CrudField[]): Map<string, KeyReader> {
 	return new Map(keys.map(({ name, field }) => [name, idReader(field, keys.length === 1)]))
 }
@@ -104,7 +104,7 @@ export function idParser(readers: readonly KeyReader[]): KeyReader {
 
 function textId(key: Field, given: string, isAlone: boolean): string | undefined {
 	const { maxLength, choices, padded } = key
-	// As records have it.
+	// Records of `char(n)` have no padding in their ids.
 	const text = padded === true && given.length === maxLength ? withoutPadding(given) : given
 	// No URL can name these: clients resolve dot segments, and a path can't contain control characters.
 	if ((isAlone && /^\.{0,2}$/.test(text)) || /[\x00-\x1f\x7f\p{Surrogate}]/u.test(text)) return undefined
@@ -175,7 +175,7 @@ function dateFrom(text: string): string | undefined {
 	return isDate(text) && !text.startsWith('0000') ? text : undefined
 }
 
-/** More digits than the column has would be rounded to those of another record. */
+/** Refuses more fractional digits than the column has: the database would round them, and might find another record. */
 function timestampId(key: Field, text: string): string | undefined {
 	const utc = timestampFrom(text) ?? specialValue(key, text)
 	const [, digits = ''] = /\.(\d*[1-9])0*Z/.exec(utc ?? '') ?? []

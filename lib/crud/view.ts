@@ -15,7 +15,7 @@ import type { WrittenValues } from './write.ts'
 
 export const FACTS: unique symbol = Symbol('verbena.crud')
 export const STATE: unique symbol = Symbol('verbena.crudState')
-/** The limits of a view for the records that are related to one record. */
+/** The scope of a view that is limited to the records that are related to one record. */
 export const WITHIN: unique symbol = Symbol('verbena.crudWithin')
 
 export interface CrudFacts {
@@ -117,7 +117,7 @@ export function stateOf(
 	}
 }
 
-/** Notes that a change is stored: with the same Idempotency-Key, the request must not be run again, whatever comes now. */
+/** Notes that a change is stored: a retry with the same Idempotency-Key must not run again, even if a later step fails. */
 export function noteStored(view: CrudView): void {
 	const exchange = view[FACTS].transaction === undefined ? findExchange(view) : undefined
 	if (exchange !== undefined) exchange.isDone = true

@@ -21,13 +21,13 @@ export type WriteKind = 'create' | 'update' | 'replace'
 
 /** A body, with the context that it is checked in. */
 export interface WriteBody {
-	/** With the fields that the request has. */
+	/** The plan for this request: without the fields that `fields()` hides. */
 	readonly plan: CrudPlan
 	readonly kind: WriteKind
 	readonly body: Readonly<Record<string, unknown>>
 	/** Whether values are texts, as in a form. */
 	readonly isText: boolean
-	/** Whether an empty text is never null, as it is in a form. @default false */
+	/** Whether an empty text is kept as it is; from a form, it may mean null. @default false */
 	readonly isExact?: boolean
 	readonly scope: Scope
 	/** The id of the whole key; `undefined` for a new record. */

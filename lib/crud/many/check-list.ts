@@ -11,7 +11,7 @@ import type { CrudPlan } from '../plan.ts'
 import { type CrudView, STATE } from '../view.ts'
 import { placed } from './places.ts'
 
-/** What `check` makes of each record in the body. @throws RestError `invalid` with the problems of all records */
+/** Calls `check` for each record in the body. @throws RestError `invalid` with the problems of all records */
 export async function checkedEach<T>(
 	{ maxBatch }: CrudPlan,
 	exchange: Exchange,
@@ -28,9 +28,9 @@ export async function checkedEach<T>(
 }
 
 /**
- * What `check` makes of each record, and the problems of those that it refuses.
+ * Calls `check` for each record, and adds the problems of those that it refuses to `problems`.
  *
- * @param prefix of the places that problems name: `comments.` of `comments.3.text`
+ * @param prefix of the places that problems name: `comments.` in `comments.3.text`
  */
 export async function collectEach<T>(
 	given: readonly unknown[],
@@ -69,7 +69,7 @@ export function refuseInclude(view: CrudView): void {
 }
 
 /**
- * A collection is there, and has no ETag (RFC 9110 §13.1): versions of records are in the list.
+ * A collection exists and has no ETag, so tags never match (RFC 9110 §13.1); the versions of its records are in the list.
  *
  * @throws RestError `precondition_failed` for `If-Match` with a tag, and for `If-None-Match: *`
  */
@@ -79,10 +79,10 @@ export function refuseTags({ headers }: Exchange): void {
 }
 
 /**
- * Counts the bytes of the answers of a list: a short one may ask for long records.
+ * Limits the bytes of the answers to a list of records: a short request may ask for long records.
  *
- * @returns a function that counts an answer, as it is before `stripObject`, and returns it. @throws RestError `too_large`
- * beyond the bytes of a page, which rolls the list back
+ * @returns a function that counts an answer, as it is before `stripObject`, and returns it. It throws a RestError `too_large`
+ * beyond `maxPageBytes`, which rolls back the whole list
  */
 export function boundAnswers({ maxPageBytes }: CrudPlan): <T>(answer: T) => T {
 	// `[`, and a comma or `]` after each answer.

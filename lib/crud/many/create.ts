@@ -24,11 +24,11 @@ export function isMany(view: CrudView, exchange: Exchange): boolean {
 	return !view[FACTS].plan.allow.has('create') || Array.isArray(exchange.body.decoded().value)
 }
 
-/** The request's `createMany`; its state has begun. */
+/** Serves a `createMany` request, after `beginState`. */
 export async function createMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'createMany')
 	const { plan, handler } = view[FACTS]
-	// Whoever may create one was let through by the mount.
+	// The mount has checked the rule for `create` only.
 	if (plan.allow.has('create')) await checkAccess(view, handler, exchange)
 	refuseInclude(view)
 	const scope = await resolveScope(view, 'create')
@@ -42,7 +42,7 @@ export async function createMany(view: CrudView, bodies: BodyReader): Promise<un
 	return Array.isArray(answers) ? listOf(view, answers) : answers
 }
 
-/** Calls the override of `createMany`, if there is one. */
+/** Creates checked records, by the override of `createMany` if there is one. */
 export function createChecked(
 	view: CrudView,
 	scope: Scope,

@@ -35,7 +35,7 @@ export type Given = readonly (readonly [relation: Creatable, records: readonly u
 
 type Body = Readonly<Record<string, unknown>>
 
-/** The relations of a handler that new records may come with. */
+/** The relations whose records may be created together with a handler's new records. */
 export class Nested {
 	readonly #creatable = new Map<string, Creatable>()
 
@@ -75,7 +75,7 @@ export class Nested {
 interface Checked {
 	readonly relation: Relation
 	readonly target: CrudView
-	/** Of the related records, without what refers to the new one. */
+	/** The scope of the related records, without the foreign key to the new record. */
 	readonly own: Scope
 	readonly records: readonly WrittenValues[]
 }
@@ -108,7 +108,7 @@ export async function createNested(
 	const requested = view[STATE]
 	const members = [view, ...checked.map(({ target }) => target)] as unknown as [Transacting] // CrudHandlers' views
 	return transaction(members, async () => {
-		// What the record includes is there at the end.
+		// Included records are read at the end: they are not there yet.
 		if (requested.include.length > 0) beginState(view, { ...requested, include: NO_INCLUDE })
 		const answer = await create(values)
 		if (!(answer instanceof CrudRecord))
@@ -136,7 +136,7 @@ async function checkedRecords(
 	if (limit !== undefined) await countRequest(exchange, limit)
 	const target = await access.view(use)
 	const own = await resolveScope(target, 'create')
-	// What refers to the new record is known when that is created.
+	// Clients can't write the foreign key: it is only known when the new record has been created.
 	const scope = { ...own, fixed: new Set([...own.fixed, ...relation.link.to]) }
 	const { plan } = target[FACTS]
 	const records = await collectEach(given, problems, `${relation.name}.`, (body) =>
@@ -171,7 +171,7 @@ async function createBelow(
 	}
 }
 
-/** The record with the related ones that the request includes, those created with it among them. */
+/** Reads the new record again, with the related records that the request includes. */
 async function withRelated(view: CrudView, { id }: CrudRecord): Promise<CrudRecord> {
 	const { plan } = view[FACTS]
 	const more = await recordRelated(view, false)

@@ -1,5 +1,5 @@
 /**
- * `removeMany`: deletes the records that a condition in the URL of DELETE finds, as by a single `remove`, and all in one
+ * `removeMany`: deletes the records that match a condition in the URL of a DELETE, each as by a single `remove`, all in one
  * transaction. Called by `operations.ts`, and by the handler's method.
  */
 import { isRestError, RestError } from '../../base/error.ts'
@@ -26,12 +26,12 @@ export const OF_PAGES: readonly string[] = [
 	...['limit', 'offset', 'cursor', 'sort', 'fields', 'count', 'include', 'deleted'],
 ]
 
-/** The request's `removeMany`, with its URL read as that of a list. */
+/** Serves a `removeMany` request. @param query its URL, parsed as that of a list */
 export async function removeMany(view: CrudView, query: CrudQuery): Promise<unknown> {
 	const exchange = exchangeOf(view, 'removeMany')
 	const { plan, overridden } = view[FACTS]
 	const { where } = query
-	// The ids are answered, and `fields()` may hide the key.
+	// Checked here, because `fields()` may hide the key: the answer would show the ids.
 	const scope = await resolveScope(view, 'remove')
 	namingKeys(plan, scope)
 	refuseTags(exchange)
@@ -47,7 +47,7 @@ export async function removeMany(view: CrudView, query: CrudQuery): Promise<unkn
 	return new RawJson(`[${ids.map((id) => idJson(plan, shownId(plan, String(id), scope))).join()}]`)
 }
 
-/** Whether a condition is true, or false, for all records, because it compares nothing: `{ or: [{}, …] }`, `{ nin: [] }`. */
+/** Whether a condition is `value` for all records, because it compares nothing: `{ or: [{}, …] }`, `{ nin: [] }`. */
 function isConstant(where: Condition, value: boolean): boolean {
 	switch (where.op) {
 		case 'not':
@@ -75,7 +75,7 @@ function isConstant(where: Condition, value: boolean): boolean {
 	}
 }
 
-/** Whether a count, which is never below 0, is always, or never, as it is compared. */
+/** Whether the comparison is `value` for every count; counts are never below 0. */
 function isConstantCount(
 	{ compare, value: bound }: Extract<Condition, { op: 'count' }>,
 	value: boolean,
@@ -85,7 +85,7 @@ function isConstantCount(
 	return (compare === 'gt' || compare === 'ne') === value && isBelow
 }
 
-/** An id in the form of the record's field, or the text of a key of several. */
+/** An id as JSON: a number if the record's field is one, else a text. */
 function idJson({ keys }: CrudPlan, id: string): string {
 	const field = keys.length === 1 ? keys[0]?.field : undefined
 	const isNumber = field?.type === 'integer' || (field?.type === 'bigint' && field.asText !== true)
@@ -122,7 +122,7 @@ async function removeMatching(
 	})
 }
 
-/** The records that still match, which nobody else can change from now on: they may have been changed since they were found. */
+/** Locks the records, and returns those that still match: they may have been changed since they were found. */
 async function lockMatching(
 	view: CrudView,
 	ids: readonly string[],
@@ -136,7 +136,7 @@ async function lockMatching(
 	return matching
 }
 
-/** By the overridden `remove()`, so that a condition can't get around it. Returns false if it is gone already. */
+/** Deletes a record, by an overridden `remove()`, which a condition must not get around. False if it is gone already. */
 async function removeOne(view: CrudView, scope: Scope, id: string): Promise<boolean> {
 	const { plan, overridden } = view[FACTS]
 	const segment = plan.keys.length === 1 ? id : idSegment(plan, id, [scope])

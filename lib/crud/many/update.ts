@@ -32,7 +32,7 @@ interface Change {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The request's `updateMany`; its state has begun. */
+/** Serves an `updateMany` request, after `beginState`. */
 export async function updateMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'updateMany')
 	const { plan, overridden } = view[FACTS]
@@ -71,7 +71,7 @@ export async function updateManyRecords(
 }
 
 /**
- * The id of a record in a list: a value, or one for each field of the key, or at least for those that name a record.
+ * The id of a record in a list: the value of the key; of a composite key, the values of all its fields, or only of `naming`.
  *
  * @throws RestError `invalid`
  */
@@ -81,7 +81,7 @@ function keyIn({ keys }: CrudPlan, naming: CrudPlan['keys'], record: Given): unk
 	for (const { name } of given) {
 		const value = record[name] ?? null
 		if (value === null) problems.push({ field: name, code: 'required', message: 'is required' })
-		// Neither has a text for a URL: JSON can contain a `toString` that isn't a function.
+		// None of these can be in a URL. Objects first: JSON can contain a `toString` that isn't a function.
 		else if (typeof value === 'object' || /\p{Surrogate}/u.test(String(value)) || isRounded(value))
 			problems.push({ field: name, code: 'id', message: 'must be a valid id' })
 	}
@@ -114,8 +114,7 @@ function recordOf({ keys, keyReaders, version }: CrudPlan): (change: Change) => 
 }
 
 /**
- * In the order of their ids, as `removeMany` has them, so that two lists with the same records seldom wait for each other in a
- * circle.
+ * Changes the records in the order of their ids, as `removeMany` does, so that two requests for the same records rarely deadlock.
  */
 async function changeAll(
 	view: CrudView,
@@ -148,7 +147,7 @@ function orderOf({ keys }: CrudPlan): (a: string, b: string) => number {
 	return isNumber ? (a, b) => Number(BigInt(a) - BigInt(b)) : (a, b) => (a < b ? -1 : Number(a > b))
 }
 
-/** By the overridden `update()`, so that a list can't get around it. */
+/** Changes a record, by an overridden `update()`, which a list must not get around. */
 function changeOne(view: CrudView, scope: Scope, { id, values, changes }: Change): Promise<unknown> {
 	if (!view[FACTS].overridden.has('update')) return changeWithin(view, 'update', id, scope, changes)
 	return translateModelErrors(view, 'update', () => view.update(id, values))

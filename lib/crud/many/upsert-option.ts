@@ -1,6 +1,6 @@
 /**
- * The option `upsertOn`, and the parameter `on`: the unique fields by which `upsert.ts` finds a record; and who may do that.
- * The handler's constructor calls `checkUpsert`, the mount `updateOf`.
+ * The option `upsertOn` and the parameter `on`: the unique fields by which `upsert.ts` finds existing records, and the access
+ * that an upsert needs. The handler's constructor calls `checkUpsert`, the mount `updateOf`.
  */
 import { attached } from '../../base/attached.ts'
 import { nearest } from '../../base/options.ts'
@@ -15,10 +15,10 @@ import type { Use } from '../relations/access.ts'
 import type { Scope } from '../scope.ts'
 import type { CrudFacts } from '../view.ts'
 
-/** The fields that a request's records have in common with those to change. */
+/** The unique fields by which an upsert finds existing records, and the fields that it may write. */
 export interface UpsertOn {
 	readonly fields: readonly CrudField[]
-	/** The fields that an upsert writes: by its rules for new records, and by those for existing ones. */
+	/** See `writableOf`. */
 	readonly writable: FieldMap
 }
 
@@ -60,8 +60,8 @@ function shownName({ fields }: CrudPlan, column: string): string {
 }
 
 /**
- * A field that only one of the two may write is left out: the client doesn't know which it will be. But for the key, of which
- * existing records keep their own.
+ * The fields that an upsert may write: those that are both creatable and updatable, because the client doesn't know whether it
+ * will create or change a record. `on` and the key need only be creatable: existing records keep theirs.
  */
 export function writableOf({ creatable, updatable, keys }: CrudPlan, on: readonly string[]): FieldMap {
 	const isKey = (field: CrudField) => keys.includes(field)
@@ -74,14 +74,14 @@ export function writableOf({ creatable, updatable, keys }: CrudPlan, on: readonl
 export function updateOf({ handler, plan }: CrudFacts): Use | undefined {
 	const { access } = handler as Pick<RestHandler, 'access'> // a CrudHandler
 	if (Object.hasOwn(access, 'upsert')) return undefined
-	// The rule is asked whether or not single updates are served.
+	// The rule of `update` applies even if `allow` doesn't have it.
 	const to: CrudPlan = Object.create(plan, { allow: { value: new Set<CrudOperation>(['update']) } })
 	return { handler, to, operation: 'update' }
 }
 
 const KNOWN: unique symbol = Symbol('verbena.upsertOn')
 
-/** What the parameter `on` names. @throws RestError `bad_request` that says what it may name */
+/** The fields that the parameter `on` names. @throws RestError `bad_request` that says what it may name */
 export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): UpsertOn {
 	const known = attached(plan, KNOWN, () =>
 		plan.upsertOn.map((names): UpsertOn & { readonly names: readonly string[] } => ({
@@ -90,7 +90,7 @@ export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): Up
 			writable: writableOf(plan, names),
 		})),
 	)
-	// `fields()` may have left fewer.
+	// `fields()` may hide some from this request.
 	const usable = known.filter(({ fields, writable }) =>
 		fields.every(({ name, field }) => writable.has(name) || scope.fixed.has(field.name)),
 	)

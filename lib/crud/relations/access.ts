@@ -1,5 +1,5 @@
 /**
- * What one request may see through relations: the access rules and scopes of the other handlers, each asked once a
+ * What one request may see through relations: the access rules and scopes of the other handlers, each evaluated once per
  * request, so that related records are limited as in a request to the other handler itself.
  */
 import type { Acl, Authenticator, User } from '../../auth/authenticator.ts'
@@ -47,7 +47,7 @@ export function narrowed(view: CrudView, run: (view: CrudView) => unknown): unkn
 	return limited instanceof Promise ? limited.then(run) : run(limited)
 }
 
-/** Another handler, and one of its operations; a `Relation` is one. */
+/** An operation of a handler that a request needs access to. A `Relation` has these members, too. */
 export interface Use {
 	readonly handler: object
 	readonly to: CrudPlan
@@ -119,7 +119,7 @@ export class RelatedAccess {
 	}
 
 	/**
-	 * Refuses a query that was read before `fields()` of the other handler was asked: it may name hidden fields.
+	 * Refuses a query that was parsed before `fields()` of the other handler was called: it may name hidden fields.
 	 *
 	 * @throws TypeError
 	 */
@@ -196,7 +196,7 @@ export class RelatedAccess {
 	#userOf({ handler, to, operation }: Use): Promise<User | null> {
 		const exchange = this.#exchange
 		const { app, mount, user, credentials, request } = exchange
-		const authenticator = authenticatorOf(handler as Guarded, app) // as in `view`
+		const authenticator = authenticatorOf(handler as Guarded, app) // a CrudHandler, as in `#view`
 		if (authenticator === undefined || authenticator === mount?.authenticator) return Promise.resolve(user)
 		const limit = limitOf(handler, to, operation)
 		const ask = () => Promise.resolve(credentials.ask(authenticator, request))
@@ -288,7 +288,7 @@ function ruleOf(
 	})
 }
 
-/** Who may use an operation of a handler, as its mount would say, and who can tell. */
+/** The access rule of an operation, as its mount would apply it, and what it is checked with. */
 export interface Guard {
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined

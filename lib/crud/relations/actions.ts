@@ -1,5 +1,5 @@
 /**
- * The actions for what belongs to one record: `GET /7/comments`, `POST /7/comments`, `GET /7/author`, and many to many
+ * The actions on the related records of one record: `GET /7/comments`, `POST /7/comments`, `GET /7/author`, and many to many
  * `PUT` and `DELETE /7/tags/3`. Each reads the record by its handler's rules, and then does what the other handler would
  * do, limited to the related records.
  */
@@ -28,7 +28,7 @@ import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
 import { fieldsNamed, idsOf, isEqual, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
-/** Maximum number of records in between that one request deletes: more are only possible without a unique constraint. */
+/** Maximum number of junction records that one request deletes: more are only possible without a unique constraint. */
 const MAX_TIES = 1_000
 
 /**
@@ -78,7 +78,7 @@ function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | 
 		const creating = action('create', ['POST'], async (view, segment) =>
 			create(await viewWithin(view, segment, relation, 'create'), bodies),
 		)
-		// Who may create these records is the other handler's rule.
+		// The other handler's rule decides who may create these records.
 		actions.push({ ...creating, isDecided: true })
 	}
 	if (canTie && through !== undefined) {
@@ -114,7 +114,7 @@ async function viewWithin(
 }
 
 /**
- * A record's values of the link, if the client may see the record; `undefined` if one is null.
+ * The values of the link's fields in a record that the client may see; `undefined` if one is null.
  *
  * @param behind number of segments after the record's id
  * @throws RestError `not_found`
@@ -169,7 +169,7 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 
 type Through = NonNullable<Relation['link']['through']>
 
-/** A record in between. */
+/** A junction record, which ties two others. */
 interface Tie {
 	/** By its model's names. */
 	readonly values: Readonly<Record<string, NonNullValue>>
@@ -197,20 +197,20 @@ async function untie(view: CrudView, { where }: Tie, { model }: Through): Promis
 	const remove = async (from: Model) => {
 		for (const id of ids) await from.delete(id, NOTHING, guard)
 	}
-	// Not some of several: an error says that nothing was done.
+	// In a transaction if there are several: after an error, none may be deleted.
 	await translateModelErrors(view, 'update', () =>
 		ids.length === 1 ? remove(model) : model.transaction(remove),
 	)
 }
 
-/** Whether the error says that there is such a record in between. */
+/** Whether the error says that the records are tied already. */
 function isTied(error: unknown, { from, on }: Through): boolean {
 	const cause = isRestError(error) ? error.cause : undefined
 	if (!(cause instanceof ModelError) || cause.kind !== 'unique') return false
 	return cause.fields.every((field) => from.includes(field) || on.includes(field))
 }
 
-/** The model of the records in between, in the session of this handler, or else in that of the other one. */
+/** The model of the junction records, in the session of this handler, or else in that of the other one. */
 async function tieModel(view: CrudView, relation: Relation, { model }: Through): Promise<Model> {
 	const isOwn = view[FACTS].plan.sessionBy !== undefined
 	const asked = isOwn ? view : await relatedAccess(exchangeOf(view, relation.name)).view(relation)

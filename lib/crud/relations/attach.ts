@@ -52,7 +52,7 @@ export async function attach(
 	include: readonly Include[],
 ): Promise<readonly string[]> {
 	const members = await Promise.all(include.map((one) => relatedTexts(given, one, records)))
-	// One related record may belong to all records, which would be too long for a string.
+	// A related record may be repeated in all records, and the text become too long for a string.
 	let left = given.maxBytes
 	for (const [at, one] of include.entries())
 		for (const { length } of members[at] ?? []) {
@@ -103,8 +103,8 @@ async function oneOfEach(
 }
 
 /**
- * Adds the records of the values that no record found has exactly: the database may consider different texts equal, as with
- * a collation that ignores case. Models without `listEach` compare exactly.
+ * Adds related records for the values that no record found so far has exactly: the database may consider different texts equal,
+ * such as with a case-insensitive collation. Models without `listEach` compare exactly.
  */
 async function addAlike(
 	given: Attaching,
@@ -115,7 +115,7 @@ async function addAlike(
 	const { to, link, comparing } = include.relation
 	const isText = fieldsNamed(to, link.to).some(({ field }) => field.type === 'text')
 	if (!isText || given.modelOf(to).listEach === undefined) return
-	// Compared as these fields are, which have found none.
+	// The first query has compared by the same collation, and found none.
 	if (found.size === 0 && comparing === undefined) return
 	const others = [...distinct].filter(([identity]) => !found.has(identity))
 	if (others.length === 0) return
@@ -182,8 +182,7 @@ interface TextPage extends Records {
 type PageQuery = Omit<ListQuery, 'selection'>
 
 /**
- * The pages of a query of related records, one for each condition, or one without conditions; with the records related to
- * those.
+ * The pages of a query of related records, one for each condition, or one without conditions; with their own related records.
  *
  * @param fields whose values are needed
  */

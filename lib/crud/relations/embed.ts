@@ -43,8 +43,8 @@ const LARGER = 2
 const MIN_BYTES: Bytes = 8_388_608
 
 /**
- * Maximum size of an embedded record, of which a database makes so many copies: a power of two, so that few different
- * statements are prepared. A larger one is read once, by itself.
+ * Maximum size of an embedded record of which the database may make this many copies. A power of two, so that few different
+ * statements are prepared. A larger record is read once, by itself.
  */
 function maxRecordBytes(copies: number, { maxPageBytes }: CrudPlan): Bytes {
 	return 2 ** Math.floor(Math.log2((LARGER * Math.max(maxPageBytes, MIN_BYTES)) / Math.max(1, copies)))
@@ -106,7 +106,7 @@ export function whereOf({ relation, where }: Include, scoping: Scoping): Related
 	return allOf(scoping.whereOf(relation), scoping.condition(where))
 }
 
-/** The cursor of the related records behind those included. */
+/** The cursor of the related records after the included ones. */
 export function cursorOf({ relation, stamp, limit }: Include, next: string): string {
 	return relation.to.isKeyVisible ? keysetCursor(stamp, next) : offsetCursor(stamp, limit)
 }

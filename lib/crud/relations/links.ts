@@ -1,7 +1,6 @@
 /**
- * Finds what the option `relations` means: the other handler, and the fields that link its records with these, from the
- * models' foreign keys. Called by `crud-handler.ts` when the handler is mounted, because two handlers may refer to each
- * other.
+ * Resolves the option `relations`: finds the other handler, and, from the models' foreign keys, the fields that link its records
+ * with these. Done when the handler is mounted, because two handlers may refer to each other.
  */
 import { nearest } from '../../base/options.ts'
 import { HandlerHooks } from '../../handler/handler.ts'
@@ -15,7 +14,7 @@ import { type CrudFacts, FACTS } from '../view.ts'
 /**
  * Resolves the relations of a plan.
  *
- * @throws TypeError for a relation that means no foreign key or several, with the choices
+ * @throws TypeError for a relation that could mean no foreign key, or several, with the choices
  * @throws RangeError for a `limit` above `maxLimit`
  */
 export function resolvedRelations(

@@ -1,6 +1,6 @@
 /**
- * Related records where a subclass overrides the other handler's `list` or `read`: asks that method, which may hide or
- * change records, for the related records of each record. What it sets on the reply has no effect.
+ * Related records where a subclass overrides the other handler's `list` or `read`: that method is called for each record,
+ * because it may hide or change records. The status and headers that it sets have no effect.
  */
 import { isRestError, RestError } from '../../base/error.ts'
 import { idOfKey } from '../../models/key.ts'
@@ -134,7 +134,7 @@ async function quietView(
 	return { view, failure: () => failure }
 }
 
-/** Calls that are made at the same time, at most. */
+/** Maximum number of concurrent calls. */
 const MAX_CONCURRENT = 4
 
 /** Calls `run` for each item, a few at the same time; the results are in the order of the items. */

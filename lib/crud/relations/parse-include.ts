@@ -22,7 +22,7 @@ export interface Include {
 	readonly order: readonly Order[]
 	/** 1 for a relation to one record. */
 	readonly limit: number
-	/** Up to which number related records are counted; `undefined` if they aren't. */
+	/** The number up to which related records are counted; `undefined` if they aren't counted. */
 	readonly count: number | undefined
 	/** See `stampOf`. */
 	readonly stamp: string
@@ -31,7 +31,7 @@ export interface Include {
 	readonly key: string | undefined
 }
 
-/** What a request asks of its records. */
+/** The fields and related records that a request asks for. */
 export interface Requested {
 	readonly selection: Selection
 	readonly include: readonly Include[]
@@ -49,7 +49,7 @@ export const NO_INCLUDE: readonly Include[] = Object.freeze([])
 /** Maximum number of related records in a response, if each record has as many as its limit allows. */
 const MAX_RECORDS = 10_000
 
-/** The members of an include that is asked for in full. */
+/** The settings of an include in JSON: `{"comments":{"limit":3}}`. */
 const SETTINGS = ['limit', 'sort', 'fields', 'filter', 'count', 'include'] as const
 /** Those of a relation to one record. */
 const SETTINGS_TO_ONE = ['fields', 'include'] as const
@@ -83,13 +83,13 @@ export function requestedOf(
 	if (fields !== undefined) draft.addFields(fields, 'fields', count)
 	if (include !== undefined) draft.addInclude(parsed(include), 'include', count)
 	const requested = { ...draft.finished(count), relations: count.relations - before }
-	// A condition has values of this request, and its comparisons count.
+	// Not cached with a condition: it has values of this request, and its comparisons must be counted.
 	if (key !== undefined && known === undefined && requested.include.every((one) => one.key !== undefined))
 		requests.keep(key, requested)
 	return requested
 }
 
-/** Clients choose the texts. */
+/** Longer texts aren't cached, because clients choose them. */
 const MAX_KEY_LENGTH = 500
 
 function keyOfTexts(fields: unknown, include: unknown): string | undefined {

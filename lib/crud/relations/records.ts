@@ -1,6 +1,6 @@
 /**
- * The values that link records: reads them from the records' texts, and makes conditions on related records of them. Used
- * by `attach.ts` and `actions.ts`.
+ * The values that link records: reads them from the records' JSON, and turns them into conditions on related records. Used by
+ * `attach.ts` and `actions.ts`.
  */
 import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Field, Link, Model, Selection } from '../../models/model.ts'
@@ -65,7 +65,7 @@ export function isOneOf(fields: readonly string[], values: readonly (readonly No
 	return { op: 'or', terms: values.map((one) => isEqual(fields, one)) }
 }
 
-/** @param referred what the fields refer to, if they are to be compared as that is: see `Condition` */
+/** @param referred the fields that these refer to, if texts are to be compared by their collation: see `Condition` */
 export function isEqual(
 	fields: readonly string[],
 	values: readonly NonNullValue[],
@@ -96,8 +96,8 @@ export function isRelated(
 }
 
 /**
- * Whether the values of a link to one are the other record's id. Not those with a text: the database may consider it equal
- * to one that is written in another way, as with a collation that ignores case, but ids are compared exactly.
+ * Whether the values of a link to one are the other record's id. Not if one is a text: the database may consider different texts
+ * equal, such as with a case-insensitive collation, but ids are compared exactly.
  */
 export function isIdIn({ model, keys }: CrudPlan, { to }: Link): boolean {
 	return to.join() === keyNames(model).join() && keys.every(({ field }) => field.type !== 'text')
@@ -133,7 +133,7 @@ export function scopeBelow(relation: Relation, values: readonly NonNullValue[] |
 	const { link, to } = relation
 	if (values === undefined) return { ...EVERYTHING, where: { op: 'or', terms: [] } }
 	const where = isRelated(relation, values)
-	// Sets no values: records can't be created through records in between.
+	// Sets no values: records can't be created through junction records.
 	if (link.through !== undefined) return { ...EVERYTHING, where }
 	const terms = link.to.map((column, at) => ({ field: fieldOf(to, column), values: [values[at] ?? null] }))
 	return { terms, where, fixed: new Set(link.to), isOpen: false }

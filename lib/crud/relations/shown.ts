@@ -1,7 +1,6 @@
 /**
- * What pages for people need in order to show the records of a handler with those they are related to: the field that names
- * a record, the parameter that finds records by what is typed, and the fields that lead to other records. Used by
- * `explorer/`; made once for each handler.
+ * What the explorer's pages need to show the records of a handler: the field that names a record, the parameter that finds
+ * records by a typed text, and the fields that lead to related records. Used by `explorer/`; made once for each handler.
  */
 import { attached } from '../../base/attached.ts'
 import { keyNames } from '../../models/key.ts'
@@ -64,7 +63,7 @@ function shownOf(facts: CrudFacts): ShownRecords {
 
 const NAMES = ['name', 'title', 'label']
 
-/** A text called `name`, `title` or `label`, else one that ends like this, `displayName`, else the first text. */
+/** The text called `name`, `title` or `label`, else one whose name ends in that, `displayName`, else the first text. */
 function labelOf({ visible, keys }: CrudPlan): CrudField | undefined {
 	const texts = [...visible.values()].filter(
 		(one) => one.field.type === 'text' && one.field.choices === undefined && !keys.includes(one),
@@ -113,7 +112,7 @@ function fieldOf(plan: CrudPlan, column: string, visible?: CrudPlan['visible']):
 	return undefined
 }
 
-/** The fields of related records that are the same in all that belong to one record: the foreign key to it. */
+/** The foreign key in the related records of one record: its fields are the same in all of them. */
 export function fieldsBack({ link, to }: Relation): string[] {
 	if (!link.isMany || link.through !== undefined) return []
 	return link.to.flatMap((column) => fieldOf(to, column, to.visible) ?? [])
@@ -124,7 +123,7 @@ const OPERATIONS: Readonly<Record<string, CrudOperation>> = {
 	...{ list: 'list', read: 'read', create: 'create', tie: 'read', untie: 'read' },
 }
 
-/** What an action on related records, `list comments`, asks of the other handler; `undefined` for other actions. */
+/** The other handler's operation that an action on related records needs, `list comments`; `undefined` for other actions. */
 export function relatedUse(handler: object, action: string): (Use & { relation: Relation }) | undefined {
 	const [verb = '', name, ...more] = action.split(' ')
 	const relation = name === undefined ? undefined : factsOf(handler)?.plan.relations.get(name)

@@ -1,4 +1,4 @@
-/** The action `GET /totals`: what it asks for, the handler's scope and those of relations, the model, and the answer. */
+/** The action `GET /totals`: parses the query, applies the scopes of the handler and of its relations, and asks the model. */
 import { attach, attachment } from '../../base/attached.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
@@ -80,7 +80,7 @@ export function queryOf(view: CrudView, exchange: Exchange): TotalsRequest {
 	return totalsRequest(plan, params)
 }
 
-/** The relations of a query, as those of a list's order. */
+/** The parts of a query that may lead through relations, with `by` as a list's order. */
 function relatingOf({ where, by }: TotalsRequest): Relating {
 	const order = by.map(
 		({ field, via }): Order => ({ field, descending: false, ...(via === undefined ? {} : { via }) }),
@@ -124,7 +124,7 @@ export async function totalRecords(view: CrudView, query: TotalsRequest): Promis
 	return new RawJson(json)
 }
 
-/** Limits related records to those that the client may see; others are like none, so their records group under null. */
+/** Limits related records to those that the client may see. Records whose related record is hidden are grouped under null. */
 async function scopedQuery(
 	view: CrudView,
 	query: TotalsRequest,

@@ -1,4 +1,4 @@
-/** `TotalsPlan`: what a handler's totals may be of, checked when it is mounted, because relations are resolved by then. */
+/** `TotalsPlan`: the keys and fields of a handler's totals. Checked when it is mounted, because relations are resolved by then. */
 import { attached } from '../../base/attached.ts'
 import { nearest } from '../../base/options.ts'
 import type { FieldType, TimePart, TotalsKey } from '../../models/model.ts'
@@ -19,7 +19,7 @@ export interface GroupKey {
 
 export interface TotalsPlan {
 	readonly keys: ReadonlyMap<string, GroupKey>
-	/** The fields that each function may have. */
+	/** The fields that each function can be applied to. */
 	readonly of: Readonly<Record<TotalFunction, FieldMap>>
 	readonly maxGroups: number
 	/** The parameters that aren't conditions. */
@@ -36,14 +36,14 @@ const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', '
 
 const PLAN: unique symbol = Symbol('verbena.totalsPlan')
 
-/** The plan of a handler without the option is one without anything: its own code may still ask for totals. */
+/** For a handler without the option, whose own code may still call `totals()`: clients can name nothing. */
 const NONE = { by: [], of: [], maxGroups: 1_000 }
 
 /**
  * Checks the option when a handler is mounted.
  *
- * @throws TypeError for a field that is unknown, hidden, or of another type, for a name that a total has, and if the model has
- *   no totals
+ * @throws TypeError for a field that is unknown, hidden, or of another type, for one named like a total, and if the model has no
+ *   totals
  */
 export function checkTotals(plan: CrudPlan): void {
 	const { owner, model, totals, allow } = plan
@@ -63,7 +63,7 @@ export function checkTotals(plan: CrudPlan): void {
 	}
 }
 
-/** What a plan that was checked has; of a request with fewer fields, without those that it doesn't have. */
+/** The totals of a checked plan. If `fields()` hides some of their fields from a request, they are left out. */
 export function totalsPlan(plan: CrudPlan): TotalsPlan {
 	return attached(plan, PLAN, () => {
 		const { by, of: names, maxGroups } = plan.totals ?? NONE
@@ -94,7 +94,7 @@ function ownField({ owner, visible }: CrudPlan, option: string, name: string): C
 	)
 }
 
-/** @throws TypeError for a key that there can't be */
+/** @throws TypeError for a key that can't be grouped by */
 function checkKey(plan: CrudPlan, name: string): void {
 	const { owner } = plan
 	const [first = ''] = name.split('.')
@@ -155,7 +155,7 @@ function relatedField({ owner }: CrudPlan, to: CrudPlan, name: string, field: st
 	)
 }
 
-/** With the parts of times: `created:year`. */
+/** The names that `by` takes, with the parts of times: `created:year`. */
 export function keyNames(keys: TotalsPlan['keys']): string[] {
 	return [...keys.values()].flatMap(({ name, parts }) => [name, ...parts.map((part) => `${name}:${part}`)])
 }

@@ -99,7 +99,7 @@ function totalsOf(plan: TotalsPlan, params: QueryParams, count: TermCounter): As
 	return asked
 }
 
-/** The order that is asked for, and then the keys that it doesn't have. */
+/** The order that is asked for, followed by the keys that it lacks. */
 function orderOf(
 	by: readonly TotalsKey[],
 	asked: readonly AskedTotal[],
@@ -128,7 +128,7 @@ function limitOf(params: QueryParams, { maxGroups }: TotalsPlan): number | undef
 	throw badQuery('limit', 'max', `must be from 1 to ${maxGroups}`)
 }
 
-/** No names without a slash: `CET` is a zone for some, and an offset for others. */
+/** No names without a slash: `CET` is a zone for some databases, and an offset for others. */
 const ZONE = /^[A-Za-z][\w+-]*(?:\/[A-Za-z][\w+-]*){1,2}$/
 const MAX_ZONE_LENGTH = 50
 

@@ -80,7 +80,7 @@ function parameters(plan: TotalsPlan): ParameterShape[] {
 	]
 }
 
-/** Each is there if it is asked for. */
+/** None is required: each is only there if it is asked for. */
 function keySchemas({ keys }: TotalsPlan): [string, JsonSchema][] {
 	return Array.from(keys.values(), (key) => [key.name, keySchema(key)])
 }

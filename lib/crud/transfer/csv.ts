@@ -7,9 +7,9 @@ import type { FieldType } from '../../models/model.ts'
 
 /** What spreadsheets take for the beginning of a formula, also in full width (OWASP, CSV injection). */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/
-/** With the apostrophe that an export adds; those of the text itself come after it. */
+/** A formula behind the apostrophe that an export adds, and those of the text itself. */
 const HARMLESS = /^'+[=+\-@\t\r\n＝＋－＠]/
-/** Cells that some program would read otherwise without quotes: some split at `;` or tabs, some trim. */
+/** Cells that some programs would misread without quotes: some split at `;` or tabs, some trim. */
 const QUOTED = /[",;\t\r\n]|^\s|\s$|^$/
 const NUMBER = /^-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)$|^NaN$/
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'decimal'])
@@ -48,7 +48,7 @@ export interface CsvRow {
 	readonly cells: readonly (string | null)[]
 }
 
-/** Why a text can't be read on: `line` is where the row begins. */
+/** Malformed CSV, after which reading can't go on. `line` is where the row begins. */
 export class CsvError extends Error {
 	readonly line: number
 

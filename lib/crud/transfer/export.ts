@@ -1,7 +1,7 @@
 /**
  * `export`: all records of a list, in a format that `Accept` names: `GET /?state=public` with `text/csv`. They are read page by
- * page, each after the last record of the page before, whenever the client has read what was sent: between pages, no
- * connection to the database is held, and one page is in memory. Called by `operations.ts`.
+ * page, by keyset, each when the client has read what was sent: between pages, no connection to the database is held, and only
+ * one page is in memory. Called by `operations.ts`.
  */
 import { isRestError } from '../../base/error.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
@@ -23,19 +23,19 @@ import { exportFormat, exportHeaders, type Format } from './format.ts'
 import type { Slots } from './slots.ts'
 import { rowWriter } from './write-rows.ts'
 
-/** What a page should have, in UTF-16 units. */
+/** Target size of a page, in UTF-16 units. */
 const PAGE_LENGTH = 65_536
 const FIRST_RECORDS = 100
 const MAX_RECORDS = 5_000
 
-/** `access` may have a rule of its own for exports, besides that for lists. */
+/** Checks the rule for exports, if `access` has one besides that for lists. */
 export async function checkExport(exchange: Exchange, { handler, plan }: CrudFacts): Promise<void> {
 	if (exchange.action?.name === 'export' || exportFormat(plan, exchange) === undefined) return
 	const use = exportUse(handler)
 	if (use?.operation === 'export') await relatedAccess(exchange).check(use)
 }
 
-/** The request's export. */
+/** Serves an export. */
 export function exportAll(view: CrudView, format: Format, slots: Slots): AsyncIterable<string> {
 	const exchange = exchangeOf(view, 'export')
 	const { plan } = view[FACTS]
@@ -50,7 +50,7 @@ async function* exported(
 	format: Format,
 	slots: Slots,
 ): AsyncGenerator<string, void> {
-	// Not before: a generator that is never read would not give it back.
+	// Taken here, when the first page is read: a generator that is never read would never release it.
 	const release = slots.take(exchange)
 	try {
 		const query = queryOf(view, exchange)
@@ -107,7 +107,7 @@ async function* pagesOf(
 	}
 }
 
-/** A page; `undefined` if it would be too large, and is to be asked for with fewer records. */
+/** A page; `undefined` if it would be too large: `size` is then smaller, for another attempt. */
 async function readPage(view: CrudView, query: CrudQuery, size: PageSize): Promise<unknown> {
 	try {
 		const isOverridden = view[FACTS].overridden.has('list')

@@ -12,7 +12,7 @@ import type { CrudPlan } from '../plan.ts'
 /** One record a line, as JSON or as CSV. */
 export type Format = 'ndjson' | 'csv'
 
-/** The types that clients may name; what is sent is the first one of its format. */
+/** The types that clients may name; an answer has the first one of its format. */
 const TYPES = {
 	'application/x-ndjson': 'ndjson',
 	'text/csv': 'csv',
@@ -37,7 +37,7 @@ export function exportFormat({ allow }: CrudPlan, { action, headers }: Exchange)
 
 const EXPORT: unique symbol = Symbol('verbena.exportPlan')
 
-/** The plan that the query of an export is read by: it has no page, and any limit. */
+/** The plan for parsing the query of an export: without page parameters, and without a maximum for `limit`. */
 export function exportPlan(plan: CrudPlan): CrudPlan {
 	return attached(plan, EXPORT, () => {
 		const parameters = plan.parameters.filter((name) => name !== 'cursor' && name !== 'offset')

@@ -1,7 +1,7 @@
 /**
  * `import`: `POST /import` with records as lines of JSON or as CSV, all or nothing. Each is checked as the body of a single
- * create while it arrives; only when all have arrived, and are valid, they are stored, batch by batch in one transaction.
- * `?mode=check` tells what is wrong by line, and stores nothing. Called by `operations.ts`.
+ * create while the body arrives. When all have arrived and are valid, they are stored in batches, in one transaction.
+ * `?mode=check` reports the problems by line, and stores nothing. Called by `operations.ts`.
  */
 import { isRestError, RestError } from '../../base/error.ts'
 import type { Milliseconds } from '../../base/time.ts'
@@ -29,18 +29,18 @@ import { Spool, type Spooled } from './spool.ts'
 
 interface Imported {
 	readonly records: number
-	/** Only of a check: what is wrong, `17.title` in line 17. */
+	/** Only for a check: the problems; `17.title` is in line 17. */
 	readonly problems?: readonly Detail[]
-	/** Only of a check: there may be more problems; the lines behind the last one weren't read. */
+	/** Only for a check: there may be more problems, because the lines after the last one weren't read. */
 	readonly more?: true
 }
 
 /** 256 MiB, and 10 minutes. */
 export const IMPORT_LIMITS: StreamingLimits = { maxBody: 268_435_456, handlerTimeout: 600_000 }
-/** In a batch, so that one statement isn't too long. */
+/** Maximum number of records in a batch, so that no statement is too long. */
 const MAX_BATCH = 1_000
 
-/** The request's import. */
+/** Serves an import. */
 export async function importAll(view: CrudView, bodies: BodyReader, slots: Slots): Promise<Imported> {
 	const exchange = exchangeOf(view, 'import')
 	const { plan } = view[FACTS]
@@ -83,7 +83,7 @@ interface Reading {
 	readonly spool: Spool
 }
 
-/** What was read: the number of records, and what is wrong with them. */
+/** The number of records that were read, and their problems. */
 interface Read {
 	readonly records: number
 	readonly problems: Detail[]
@@ -91,7 +91,7 @@ interface Read {
 	readonly isWhole: boolean
 }
 
-/** Reads and checks all records, until too much is wrong. */
+/** Reads and checks all records, until there are too many problems. */
 async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading): Promise<Read> {
 	const { plan } = view[FACTS]
 	const exchange = exchangeOf(view, 'import')
@@ -134,7 +134,7 @@ function tooMany({ maxImport }: CrudPlan): RestError {
 	return invalid([{ field: '', code: 'max', message: `The body must have at most ${maxImport} records` }])
 }
 
-/** A longer text than this is never that of one record. */
+/** Maximum length of a line: no record is longer. */
 const MAX_LINE = 67_108_864
 
 /** The values of a record; `undefined` if a problem was noted. */
@@ -154,7 +154,7 @@ async function checked(
 	}
 }
 
-/** The bytes of the body. Each piece must come within `bodyTimeout`, and all within the time of the method. */
+/** The bytes of the body. Each chunk must arrive within `bodyTimeout`, and all of them within `handlerTimeout`. */
 async function* inTime(exchange: Exchange, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const { app, action } = exchange
 	const { clock } = app.deadlines
@@ -169,14 +169,14 @@ async function* inTime(exchange: Exchange, stream: AsyncIterable<Uint8Array>): A
 	exchange.setDeadline(end - clock(), 'unavailable')
 }
 
-/** Rolls a check back. */
+/** Thrown to roll back a check. */
 class Checked extends Error {}
 
 interface Storing {
 	readonly scope: Scope
 	readonly spool: Spool
 	readonly isCheck: boolean
-	/** Is given the problem that the database finds, in a check. */
+	/** In a check, the problem that the database finds is added. */
 	readonly problems: Detail[]
 }
 
@@ -184,7 +184,7 @@ interface Storing {
 async function store(view: CrudView, { scope, spool, isCheck, problems }: Storing): Promise<void> {
 	const { overridden, plan } = view[FACTS]
 	const isOverridden = overridden.has('create') || overridden.has('createMany')
-	// An override may do more than to change the database, which couldn't be undone.
+	// An override may do more than change the database, and a rollback wouldn't undo that.
 	if (isCheck && isOverridden) return
 	beginState(view, { selection: isOverridden ? plan.selections.all : NOTHING, include: NO_INCLUDE })
 	const signal = exchangeOf(view, 'import').signal()
@@ -193,7 +193,7 @@ async function store(view: CrudView, { scope, spool, isCheck, problems }: Storin
 			signal.throwIfAborted()
 			await storeBatch(view, scope, batch)
 		}
-		// By the commit it would be too late: a check is rolled back.
+		// Not left to the commit, which a check never reaches.
 		await translateModelErrors(view, 'createMany', () => view[FACTS].transaction?.checkDeferred(), scope)
 		if (isCheck) throw new Checked()
 	}

@@ -37,7 +37,7 @@ export async function* rowsOf(
 	{ maxLine, maxBytes }: { readonly maxLine: number; readonly maxBytes: Bytes },
 ): AsyncGenerator<{ readonly rows: readonly Row[]; readonly bytes: Bytes }, void> {
 	const reader = format === 'csv' ? new CsvRows(plan, maxLine) : new JsonLines(plan, maxLine)
-	// Without the byte order mark that spreadsheets write.
+	// It drops the byte order mark that spreadsheets write.
 	const decoder = new TextDecoder('utf-8', { fatal: true })
 	let size = 0
 	for await (const chunk of chunks) {
@@ -59,7 +59,7 @@ function decoded(decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Array):
 
 const DONE = /^\{"done":(\d+)\}$/
 
-/** Numbers with so many digits may be others in a double. */
+/** Numbers with this many digits may be rounded in a double. */
 const LONG_NUMBER = /\d{16}/
 const WHOLE = /^-?\d+$/
 const DECIMAL = /^-?\d+(?:\.\d+)?$/
@@ -97,7 +97,7 @@ class JsonLines implements RowReader {
 		if (this.#text !== '') this.#add(this.#text, rows)
 		const held = this.#held
 		if (held === undefined) return rows
-		// An export that was edited, or something else: it is read as a record.
+		// With another number, the export was edited, or it isn't one: the line is read as a record.
 		const isEnd = Number(DONE.exec(held.text)?.[1]) === this.#records
 		return isEnd ? rows : [...rows, this.#read(held.text, held.line)]
 	}
@@ -132,7 +132,7 @@ class JsonLines implements RowReader {
 		return { line, problem: { code: 'object', message: 'must be an object with named fields' } }
 	}
 
-	/** A record of an export has whole numbers of 64 bits as numbers. */
+	/** Replaces numbers that may be rounded by their digits: exports have 64-bit integers as numbers. */
 	#withDigits(body: Record<string, unknown>, text: string): Record<string, unknown> {
 		if (this.#exact.length === 0 || !LONG_NUMBER.test(text)) return body
 		const members = memberTexts(text)

@@ -1,5 +1,5 @@
 /**
- * `Slots`: how many exports, or imports, of a handler run at once, in all and for one caller. Each holds some pages in memory,
+ * `Slots`: limits how many exports, or imports, of a handler run at once, in total and per caller. Each holds a page in memory,
  * or a file, for as long as its client takes.
  */
 import { RestError } from '../../base/error.ts'
@@ -11,7 +11,7 @@ const MAX_PER_CALLER = 2
 export class Slots {
 	readonly #what: string
 	readonly #max: number
-	/** By caller, who has at least one. */
+	/** The number of slots of each caller that has any. */
 	readonly #callers = new Map<string, number>()
 	#taken = 0
 

@@ -1,7 +1,7 @@
 /**
- * `Spool`: the checked records of an import, kept until all have arrived: a client that sends them slowly must not hold a
- * transaction. Some megabytes stay in memory; the rest is in a temporary file, which has no name any more once it is open, so
- * that not even a killed process leaves it behind (but on Windows, where it is deleted at the end). Called by `import.ts`.
+ * `Spool`: keeps the checked records of an import until all have arrived, so that a slow client doesn't hold a transaction open.
+ * Some megabytes stay in memory; the rest is in a temporary file, which is unlinked as soon as it is open, so that even a killed
+ * process leaves nothing behind (except on Windows, where it is deleted at the end). Called by `import.ts`.
  */
 import type { FileHandle } from 'node:fs/promises'
 import type { Bytes } from '../../base/time.ts'
@@ -21,7 +21,7 @@ export class Spool {
 	/** The first batches, as bytes. */
 	readonly #memory: Buffer[] = []
 	#memoryBytes: Bytes = 0
-	/** The lengths of the others, which are in the file one behind the other. */
+	/** The lengths of the other batches, which are in the file, one after the other. */
 	readonly #lengths: Bytes[] = []
 	#file: FileHandle | undefined
 	/** The file's name, if it still has one. */
@@ -32,14 +32,14 @@ export class Spool {
 		this.#maxRecords = maxRecords
 	}
 
-	/** @param bytes about what they take */
+	/** @param bytes their approximate size */
 	async add(records: readonly Spooled[], bytes: Bytes): Promise<void> {
 		for (const record of records) {
 			this.#pending.push(record)
 			if (this.#pending.length >= this.#maxRecords) await this.#store()
 		}
 		this.#pendingBytes += bytes
-		// The pieces of a long record come before it.
+		// While a long record arrives, nothing is pending.
 		if (this.#pendingBytes >= BATCH && this.#pending.length > 0) await this.#store()
 	}
 
@@ -91,7 +91,7 @@ export class Spool {
 			import('node:path'),
 		])
 		this.#name = join(tmpdir(), `verbena-import-${crypto.randomUUID()}`)
-		// For this user alone; `x` follows no link that somebody has put there.
+		// Readable by this user only. With `x`, opening fails on a file or link that somebody else has put there.
 		const file = await open(this.#name, 'ax+', 0o600)
 		this.#file = file
 		await rm(this.#name).then(
@@ -105,7 +105,7 @@ export class Spool {
 	}
 }
 
-/** JSON in an object, which no other value is: `v8.serialize` keeps only plain objects. */
+/** Wraps JSON in a plain object, because `v8.serialize` doesn't keep classes; no other value is one. */
 function packed(values: WrittenValues): object {
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => [

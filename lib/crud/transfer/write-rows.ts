@@ -49,7 +49,7 @@ function lineOf(cells: readonly string[]): string {
 	return `${cells.join()}\r\n`
 }
 
-/** @param head is given the names of the columns */
+/** @param head the names of the columns are added to it */
 function cellWriter(
 	fields: FieldMap,
 	{ names, include }: { readonly names: readonly string[]; readonly include: readonly Include[] },
