@@ -28,7 +28,7 @@ export function isSameFields(fields: readonly string[], others: readonly string[
 	return fields.length === others.length && fields.every((field) => others.includes(field))
 }
 
-/** A value of the key as text. A timestamp has at least three digits after the second, and no zeros behind those. */
+/** A value of the key as text. A timestamp has at least three digits after the second, and no trailing zeros after those. */
 export function keyText(value: unknown, type: FieldType | undefined): string {
 	const text = String(value)
 	return type === 'timestamp' ? shortestTimestamp(text) : text

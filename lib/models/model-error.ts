@@ -60,7 +60,7 @@ export class ModelError extends Error {
 	readonly fields: readonly string[]
 	/** The error that a rule of the database raised, if one did. */
 	readonly raised: RaisedError | undefined
-	/** Of several records, which one is concerned; `undefined` if there is only one, or the store doesn't say. */
+	/** Which of several records is concerned; `undefined` if there is only one, or the store doesn't say. */
 	readonly index: number | undefined
 
 	/** @param index see the property */

@@ -28,7 +28,7 @@ export type Condition =
 			readonly exact?: boolean
 			/** For `eq` with a text: ignores case, at least of A to Z. */
 			readonly ignoreCase?: boolean
-			/** For `eq` with a text: compares as this field does, to which `field` refers. @default as `field` itself */
+			/** For `eq` with a text: uses the collation of this field, which `field` references. @default that of `field` */
 			readonly as?: { readonly model: Model; readonly field: string } | undefined
 	  }
 	| {
@@ -53,7 +53,7 @@ export type Condition =
 			readonly where: Condition | undefined
 			/** Counts only related records for which this condition isn't true: it's false or unknown. */
 			readonly fails?: Condition | undefined
-			/** A hint: an index finds those that match, so a list should begin with them instead of its own records. */
+			/** A hint: an index finds the related records that match, so a list should start from those, not from its own. */
 			readonly selective?: boolean
 	  }
 	| {
@@ -79,11 +79,11 @@ export interface Link {
 	readonly to: readonly string[]
 	/** Whether a record may have several related ones. */
 	readonly isMany: boolean
-	/** Whether the related records refer to these, by whose fields texts are compared then. @default `isMany` */
+	/** Whether the foreign key is in the related records. Texts are compared by the referenced side. @default `isMany` */
 	readonly refersBack?: boolean
 	/**
-	 * For many to many, the records in between: the values of `fields` equal those of `from`, and those of `on` equal
-	 * those of `to`. A related record counts once, however many records in between lead to it.
+	 * For many to many, the junction records: the values of `fields` equal those of `from`, and those of `on` equal
+	 * those of `to`. A related record counts once, however many junction records lead to it.
 	 */
 	readonly through?: {
 		readonly model: Model
@@ -103,7 +103,7 @@ export interface Order {
 	readonly via?: readonly { readonly link: Link; readonly where: Condition | undefined }[] | undefined
 }
 
-/** The fields of a record to return. `CrudHandler` passes the same object each time: a WeakMap may cache what is made of it. */
+/** The fields of a record to return. `CrudHandler` passes the same object each time, so a WeakMap can cache what it compiles to. */
 export interface Selection {
 	/** Fields of the model, in the order of the JSON's keys. */
 	readonly fields: readonly string[]
@@ -127,7 +127,7 @@ export interface Related {
 	readonly selection: Selection
 	/** The condition that related records match. */
 	readonly where: Condition | undefined
-	/** One with more bytes is read by itself, once, so that a store doesn't make many copies of it. @default none is */
+	/** Larger related records are read separately and once, so that the store doesn't copy them into each record. @default none */
 	readonly maxBytes?: Bytes | undefined
 	/** For a link that `isMany`. */
 	readonly list?:
@@ -160,15 +160,15 @@ export interface Created extends Found {
 	readonly id: string
 }
 
-/** A record to create, or to change if there is one with the same values. */
+/** A record to create, and the changes to make instead if there is one with the same values of `on`. */
 export interface Upsert {
-	/** The values of a new record; of `on`, none is null. */
+	/** The values of a new record. Those of `on` aren't null. */
 	readonly values: Values
-	/** The fields that both records have in common: those of a list in `Model.unique`, in any order. */
+	/** The fields that identify an existing record: those of a list in `Model.unique`, in any order. */
 	readonly on: readonly string[]
-	/** The new values of an existing record; neither of `on` nor of the key. With none, it stays as it is. */
+	/** New values for an existing record, without the fields of `on` and of the key. If empty, the record isn't changed. */
 	readonly changes: Changes
-	/** An existing record that doesn't match is neither changed nor returned: fails as `unique`. */
+	/** If an existing record doesn't match, it is neither changed nor returned: the upsert fails with `unique`. */
 	readonly where: Condition | undefined
 }
 
@@ -215,14 +215,14 @@ export interface Listed {
 	readonly json: string
 	/**
 	 * The sort values of the last record, one for each term of the order, as a JSON array: with full precision (bigint and
-	 * decimal as strings, timestamps with all digits), or of a text the beginning that is sorted by. `undefined` at the end.
+	 * decimal as strings, timestamps with all digits), or the prefix by which the store sorts a long text. `undefined` at the end.
 	 */
 	readonly next: string | undefined
 	/** `undefined` unless the query asks for it. If more than `maxTotal` match, any number above it. */
 	readonly total: number | undefined
 }
 
-/** What records are grouped by. Those with null are a group, too. */
+/** A field that records are grouped by. Records with null form a group, too. */
 export interface TotalsKey {
 	/** The JSON's key. */
 	readonly name: string
@@ -230,7 +230,7 @@ export interface TotalsKey {
 	readonly field: string
 	/** As in `Order`. */
 	readonly via?: Order['via']
-	/** Of a `timestamp` in `timeZone`, or of a `date`, which has no `hour`. @default the whole value */
+	/** A part of a `timestamp` in `timeZone`, or of a `date`, which has no `hour`. @default the whole value */
 	readonly part?: TimePart | undefined
 }
 
@@ -247,7 +247,7 @@ export interface TotalsQuery {
 	readonly order: readonly TotalsOrder[]
 	/** Maximum number of groups in the answer. */
 	readonly limit: number
-	/** The name of a zone of the IANA, which `Intl` knows: `Europe/Berlin`, `UTC`. */
+	/** An IANA time zone that `Intl` knows: `Europe/Berlin`, `UTC`. */
 	readonly timeZone: string
 	/** Maximum size of the JSON in UTF-8, as in `ListQuery`. */
 	readonly maxBytes?: Bytes | undefined
@@ -283,11 +283,11 @@ export interface Model {
 	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
 	/**
-	 * As `read`; within a transaction, the record can't be changed by others until its end, unless this user can't update it
-	 * either. @default `read`, for stores whose transactions exclude each other
+	 * As `read`; within a transaction, also locks the record against changes until its end. A record that the store's user may
+	 * read but not update isn't locked. @default `read`, for stores whose transactions exclude each other
 	 */
 	lock?(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
-	/** A record that this transaction has written. @default `read`, if that isn't of the transaction's beginning */
+	/** Reads a record that this transaction has written. @default `read`, if that isn't from a snapshot of the transaction's start */
 	readWritten?(id: string, selection: Selection): Promise<Found | undefined>
 	/** Creates a record; a field without a value gets its default, or null. */
 	create(values: Values, selection: Selection): Promise<Created>
@@ -311,19 +311,19 @@ export interface Model {
 	/** Whether selections may have related records of `other`; only if it `joins` it. @default false */
 	embeds?(other: Model): boolean
 	/**
-	 * A page of the query for each of the conditions, which must match as well as `where`; in their order, in one
-	 * statement. `maxBytes` is for all pages together. @default `list` is called for each
+	 * Runs the query once for each condition, combined with `where` by `and`, in one statement; returns the pages in the order
+	 * of the conditions. `maxBytes` limits all pages together. @default `list` is called for each
 	 */
 	listEach?(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]>
 	/** Totals of the matching records, by group, for the operation `totals` of a `CrudHandler`. @default there are none */
 	totals?(query: TotalsQuery): Promise<Totaled>
-	/** The fields of each unique constraint, those of the key among them, if `upsert` can use it. @default none */
+	/** The fields of each unique constraint that `upsert` can use, including the key's. @default none */
 	readonly unique?: readonly (readonly string[])[]
 	/** Creates several records, all or none, in the order given. @throws ModelError with the `index` of a refused record */
 	createMany?(values: readonly Values[], selection: Selection): Promise<readonly Created[]>
 	/** Creates a record, or changes the one with the same values, atomically. @throws TypeError if `on` isn't in `unique` */
 	upsert?(upsert: Upsert, selection: Selection): Promise<Upserted>
-	/** Whether one transaction can have both models; if either is in one already, both must be. @default only itself */
+	/** Whether one transaction can include both models; if one is in a transaction, both must be in the same. @default only itself */
 	transactsWith?(other: Model): boolean
 	/** As `transaction`, for this model and `others` that it `transactsWith`. */
 	transactionWith?<T>(others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T>

@@ -1,20 +1,20 @@
 /**
- * `Replicas`: copies of a store that may lack its latest changes. A model with the member `replicas` has some;
- * `CrudHandler` reads from them where that may be, and from the model itself otherwise: see `crud/replicas.ts`.
+ * `Replicas`: copies of a store that may lag behind it. If a model has some, as its member `replicas`, `CrudHandler` reads
+ * from them where stale records are acceptable, and from the model itself otherwise: see `crud/replicas.ts`.
  */
 import type { Seconds } from '../base/time.ts'
 import type { Model } from './model.ts'
 
-/** Copies of a store; models with the same ones have the same object. */
+/** The replicas of a store. Models with the same replicas share one object. */
 export interface Replicas {
 	/**
-	 * The replica that a caller reads from now; `undefined` if there is none that is fit, or that surely has what the caller
-	 * has written.
+	 * The replica for a caller's next read; `undefined` if none can be used, or none is known to have the caller's latest
+	 * changes.
 	 *
 	 * @param caller identifies who reads: a user, or an address
 	 */
 	choose(caller: string): Replica | undefined
-	/** Notes that the caller may have changed records until now. */
+	/** Records the time of a change by the caller, which may have been made just now. */
 	noteWrite(caller: string): void
 	/** The state of each replica now. */
 	readonly states: readonly ReplicaState[]
@@ -24,15 +24,15 @@ export interface Replicas {
 export interface ReplicaState {
 	/** Whether it is read from. */
 	readonly isUsed: boolean
-	/** It has everything that the store had so many seconds ago; `Infinity` if it lags by more than may be, or doesn't tell. */
+	/** It has everything that the store had this many seconds ago; `Infinity` if it lags too far, or its lag is unknown. */
 	readonly lagSeconds: Seconds
 	/** Why it can't be used; `undefined` if it can. */
 	readonly error: unknown
 }
 
-/** One of the copies. */
+/** One replica. */
 export interface Replica {
-	/** The model's records as this replica has them. Changes by it, and transactions, are those of the store itself. */
+	/** A model that reads from this replica. Its changes and transactions go to the store itself. */
 	of(model: Model): Model
 }
 

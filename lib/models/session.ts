@@ -1,6 +1,6 @@
 /**
- * `DatabaseSession`: as whom a database runs statements, for row level security. `CrudHandler.session()` returns one, and
- * models that have `withSession` run statements in it.
+ * `DatabaseSession`: the role and settings that a database runs statements with, for row level security.
+ * `CrudHandler.session()` returns one, and models that have `withSession` run statements in it.
  */
 import { isPlain, nearest } from '../base/options.ts'
 import type { Model } from './model.ts'
@@ -18,7 +18,7 @@ export interface SessionModel extends Model {
 	/**
 	 * The same records, as the session's role and settings show them.
 	 *
-	 * @throws TypeError for unknown members, names that can't be roles or settings, and values that are no texts
+	 * @throws TypeError for unknown members, names that can't be roles or settings, and values that aren't strings
 	 */
 	withSession(session: DatabaseSession): Model
 }
@@ -29,7 +29,7 @@ export function takesSessions(model: Model): model is SessionModel {
 
 const MEMBERS = ['role', 'settings'] as const
 const SETTING = /^[a-z_][a-z0-9_.]*$/
-/** Settings that would undo the role, or that reads are read only. */
+/** Settings that would undo the role, or let a read-only transaction write. */
 const RESERVED = /^(?:role|session_authorization|is_superuser|transaction_.*)$/
 
 /**
@@ -80,7 +80,7 @@ function kindOf(value: unknown): string {
 	return Array.isArray(value) ? 'a list' : typeof value
 }
 
-/** The same text only for the same role and settings; empty for a session that has neither. */
+/** A key that is equal only for the same role and settings; empty for a session that has neither. */
 export function sessionKey({ role, settings = {} }: DatabaseSession): string {
 	const entries = Object.entries(settings)
 	if (role === undefined && entries.length === 0) return ''

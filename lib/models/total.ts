@@ -8,7 +8,7 @@ export type Comparison = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte'
 export type TimePart = 'year' | 'quarter' | 'month' | 'week' | 'day' | 'hour'
 
 /**
- * A total of a group. All but `count` ignore nulls, and are null without another value.
+ * A total of a group. All but `count` ignore nulls, and are null if there is no other value.
  *
  * - `count`: the number of records
  * - `sum` of an `integer`, `bigint` or `decimal`: exact, whatever its size, in the field's form in JSON, with as many digits

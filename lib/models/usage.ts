@@ -8,13 +8,13 @@ import { attached } from '../base/attached.ts'
 export interface PoolUsage {
 	/** The pool itself: several drivers may use the same one. */
 	readonly pool: object
-	/** What kind of database it leads to: `postgresql`. */
+	/** The kind of database: `postgresql`. */
 	readonly system: string
 	/** Statements and transactions of this driver that wait for a connection. */
 	readonly waiting: number
-	/** Connections that are used, by anyone. */
+	/** Connections in use, by anyone. */
 	readonly inUse: number
-	/** Most connections that there may be. */
+	/** Maximum number of connections. */
 	readonly max: number
 }
 
@@ -26,7 +26,7 @@ export interface StoreUsage {
 	readStatements: number
 	/** @default it has no pool whose state is known */
 	pool: (() => PoolUsage | undefined) | undefined
-	/** What counts for its replicas: sources, as a model's. */
+	/** The sources of its replicas, which have counts of their own. */
 	readonly replicas: object[]
 }
 

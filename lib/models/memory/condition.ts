@@ -58,8 +58,8 @@ export function relatedBy(
 }
 
 /**
- * Records among which are all that match a condition, found by indexes; `undefined` if they are more than `limit`, or all
- * have to be tested. In no order. The condition was compiled, so that its fields and values are valid.
+ * A superset of the records that match a condition, found by indexes, in no order; `undefined` if it has more than `limit`
+ * records, or no index can be used. The condition has been compiled, so its fields and values are valid.
  */
 export function candidatesOf(
 	condition: Condition,

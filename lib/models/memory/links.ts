@@ -14,9 +14,9 @@ export interface Records {
 	readonly layer: Layer
 }
 
-/** Records that a query reads: those of the model that was asked, or related ones. */
+/** Records that a query reads: those of the queried model, or related ones. */
 export interface Source extends Records {
-	/** Those of the model that was asked; in a transaction, links back to it must lead to the transaction's records. */
+	/** The queried model's records: in a transaction, links back to that model must lead to the transaction's records. */
 	readonly asked: Records
 }
 
@@ -51,7 +51,7 @@ export function follow(
 	const ties = lookup(from, between, () => true)
 	const { keyOf: onOf } = indexedBy(on, between.store)
 	return (values) => {
-		// Each key once, because several records in between may lead to a record.
+		// Each key once, because several junction records may lead to a record.
 		const keys = new Set(ties(keyOf(values)).map((tie) => onOf(tie.values)))
 		return Array.from(keys, targets).flat()
 	}
@@ -76,7 +76,7 @@ function lookup(
 	}
 }
 
-/** The records that records of a link's model lead back to; `undefined` if they are more than `limit`. */
+/** Follows a link backwards: the records that `rows` are related to; `undefined` if they are more than `limit`. */
 export function followBack(
 	{ fields, to, through }: Link,
 	source: Source,
@@ -121,7 +121,7 @@ export function rowsOf(
 	return found
 }
 
-/** What an index by these fields is sorted by. */
+/** The key of an index by these fields. */
 export function indexedBy(names: readonly string[], store: Store): IndexedBy {
 	const parts = names.map((name) => ({ index: store.indexOf(name), field: store.field(name) }))
 	return {

@@ -4,9 +4,9 @@
  */
 import { partitionPoint, type Row, type RowOrder, type Stored } from './stored.ts'
 
-/** What an index is sorted by. */
+/** The key of an index. */
 export interface IndexedBy {
-	/** Of its fields. */
+	/** Identifies the fields. */
 	readonly name: string
 	/** A text of a record's values; `undefined` if one of them is null, which equals nothing. */
 	keyOf(values: readonly Stored[]): string | undefined

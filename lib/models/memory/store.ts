@@ -64,8 +64,8 @@ export class Store {
 	}
 
 	/**
-	 * Transactions lock stores in the order of this, so that no two wait for each other. Drawn when it is first needed:
-	 * Workers have no randomness while a program starts.
+	 * Transactions lock stores in the order of these texts, so that they can't deadlock. Generated on first use, because
+	 * Workers allow no random values while a program starts.
 	 */
 	get lockOrder(): string {
 		this.#lockOrder ??= randomUUID()
@@ -138,7 +138,7 @@ const MAX_INDEXES = 16
 /** Records, and the index of the unique constraints. A transaction has a layer on top of this one with only its changes. */
 export class Layer {
 	readonly #below: Layer | undefined
-	/** Of a transaction: the layers of all its stores, this one included. */
+	/** Within a transaction, the layers of all its stores, this one included. */
 	readonly transaction: Layers | undefined
 	readonly #order: RowOrder
 	/** Changed rows by id; `undefined` for a deleted row of the layer below. */
@@ -151,7 +151,7 @@ export class Layer {
 	/** All rows in other orders, by name; cleared by each change. */
 	readonly #orders = new Map<string, readonly Row[]>()
 
-	/** By the values of fields, by name; of a transaction's layer, with only its own rows. */
+	/** Indexes by name. Those of a transaction's layer have only its own rows. */
 	readonly #indexes = new Map<string, RowIndex>()
 
 	/** `order` compares rows by key. */
@@ -180,7 +180,7 @@ export class Layer {
 		return this.#entries.has(entry) ? this.#entries.get(entry) : this.#below?.holder(entry)
 	}
 
-	/** The number of rows, or of a transaction more: those that it has changed or deleted count twice. */
+	/** The number of rows; in a transaction an upper bound, because rows that it has changed or deleted count twice. */
 	get size(): number {
 		return this.#rows.size + (this.#below?.size ?? 0)
 	}

@@ -25,10 +25,10 @@ interface Key {
 	identity(cell: Cell): string
 }
 
-/** How a total is added up, starting with a new function for each group. */
+/** How a total is added up. */
 interface Adding {
 	readonly compare: Compare
-	/** Returns what adds a record, and what returns the total of all. */
+	/** Starts a group: `add` adds a record, `cell` returns the total. */
 	begin(): { add(values: readonly Stored[]): void; cell(): Cell }
 	/** The value that the total is compared with. */
 	operand(leaf: Leaf): unknown
@@ -101,7 +101,7 @@ function keyOf(
 	}
 }
 
-/** Texts of the same part differ in length if one is of a year after 9999, as a time zone can make of a time in 9999. */
+/** By length first: a time zone can move a time in 9999 to the year 10000. */
 function compareParts(a: string, b: string): number {
 	return a.length - b.length || comparisonOf('text')(a, b)
 }

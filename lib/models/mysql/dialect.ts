@@ -152,7 +152,7 @@ function writeMatches(sql: Sql, column: Column, alias: string, match: TextMatch)
 	sql.add(`${isLowered ? ')' : ''} escape '!'`)
 }
 
-/** Of several columns, by alternatives, whose number is padded to a power of two like the values of {@link writeIn}. */
+/** For several columns, writes alternatives, whose number is padded to a power of two like the values of {@link writeIn}. */
 function writeKeyIn(sql: Sql, keys: readonly Column[], alias: string, ids: readonly string[]): void {
 	const [only] = keys
 	if (keys.length === 1 && only !== undefined) {

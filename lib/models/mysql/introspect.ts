@@ -108,7 +108,7 @@ async function describeAny(
 	return writable(described, behind, origin.columns, server)
 }
 
-/** A handler undoes what it refuses after the write, a record out of its scope for example: here that would stay stored. */
+/** Without transactions, a handler couldn't undo a write that it refuses afterwards, such as a record out of its scope. */
 function onlyRead(name: string, engine: string): Pick<Table, 'isWritable' | 'readOnlyReason'> {
 	const readOnlyReason = `${engine}, the engine of ${name}, has no transactions, so that a refused write would stay stored: alter table ${quoteName(name)} engine=InnoDB`
 	return { isWritable: false, readOnlyReason }

@@ -38,7 +38,7 @@ export interface MysqlColumn extends Column {
 	readonly isCut: boolean
 }
 
-/** A column as it is sorted, and as a cursor has it: of a text that `isCut`, 255 characters. */
+/** What a column is sorted by and a cursor has: the first 255 characters of a text that `isCut`. */
 export function sortedRef({ isCut }: MysqlColumn, ref: string): string {
 	return isCut ? `left(${ref},255)` : ref
 }
@@ -183,8 +183,8 @@ const bits: Partial<ColumnSql> = {
 }
 
 /**
- * Sent as text, because JavaScript's numbers lose digits, and cast so that they are compared as integers. MySQL reads a text
- * that is cast at once as a signed integer: 2^63 and above would all be 2^63-1.
+ * Sent as text, because JavaScript's numbers lose digits, and cast so that they are compared as integers. Cast to char first,
+ * because MySQL would read a text parameter as a signed integer: 2^63 and above would all be 2^63-1.
  */
 function bigints(
 	{ asText: isText, sqlType }: Column,
@@ -309,7 +309,7 @@ function utcParts(sql: string, scale: number, digits: number): Parts {
 	return [{ sql: cut }, { text: rest }]
 }
 
-/** With all digits, at least three behind the second. */
+/** With all digits, at least three after the second. */
 function shortest(sql: string, scale: number): string {
 	const text = concatOf(utcParts(sql, scale, Math.max(3, scale)))
 	return scale > 3 ? `regexp_replace(${text},'0{1,${scale - 3}}Z','Z')` : text

@@ -140,7 +140,7 @@ export class Lists {
 	}
 }
 
-/** Whether a column is MySQL's own JSON, which it would sort with the rest of the row, and refuse to where that is large (1038). */
+/** Whether a column has MySQL's type JSON: MySQL would sort it with the rest of the row, which fails if it is large (1038). */
 function hasJson(selected: readonly Selected[]): boolean {
 	return selected.some(({ column }) => column.sqlType === 'json')
 }
@@ -172,7 +172,7 @@ function writePage(sql: Sql, parts: ListParts, isKeyed: boolean): void {
 }
 
 function writeKeys(sql: Sql, parts: ListParts, isKeyed: boolean): void {
-	// Each by its name, as `*` leaves out invisible ones.
+	// Each by its name, because `*` leaves out invisible ones.
 	const all = parts.table.columns.map(({ name }) => `b.${quoteName(name)}`).join(', ')
 	const present = parts.table.key.length === 0 ? `, 1 as ${quoteName(PRESENT)}` : ''
 	sql.add(

@@ -120,7 +120,7 @@ async function addReplicas(
 	server: Server,
 	{ timeoutSeconds }: OpeningOptions,
 ): Promise<void> {
-	// A replica may be out of reach now, so the primary's settings are taken for its own.
+	// A replica may be unreachable now, so it is assumed to have the primary's settings.
 	const replicas = pools.read.map((pool) => ({ driver: useServer(driverOf(pool, timeoutSeconds), server) }))
 	await openReplicas('MysqlModel', pools, { primary, replicas }, replicationOf(server.isMariaDb))
 }

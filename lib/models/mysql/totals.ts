@@ -67,7 +67,7 @@ function localOf(key: KeyColumn, { spans }: TotalsParts<Sql>, [first, last]: rea
 	const utc = utcOf(key)
 	const [from, to] = [timeOf(first), timeOf(last)]
 	const ahead = offsetOf(utc, spans(from, to), to, OFFSETS)
-	// Beyond the range of DATETIME, what UTC has.
+	// UTC if the local time is out of DATETIME's range.
 	return `coalesce(${utc} + interval (${ahead}) second, ${utc})`
 }
 

@@ -158,8 +158,8 @@ function writeRows(
 }
 
 /**
- * Locks the records in their order before it changes any. The planner may join them in another one, and two of these would
- * wait for each other in a circle. The lock is the one that an update takes.
+ * Locks the records in the order of the arrays before it changes any. The planner may join them in another order, so that two
+ * such statements could deadlock. The lock is as strong as an update's.
  */
 function updateAll(update: UpdateOfAll): string | undefined {
 	const { table, set, where, columns, keys, keyAt, returning } = update

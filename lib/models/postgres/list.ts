@@ -74,8 +74,8 @@ export class Lists {
 	}
 
 	/**
-	 * Lists that together have at most `maxBytes`, with the records behind their pages: what is beyond isn't sent, and is read
-	 * alone, as it may fit.
+	 * Writes lists that together have at most `maxBytes`, including the extra records behind the pages. A list beyond that isn't
+	 * sent, but read alone, because it may fit without the others.
 	 */
 	writeEach(sql: Sql, parts: ListParts, wheres: readonly NonNullable<ListParts['where']>[]): void {
 		const lists = wheres.map((where, at) => {

@@ -55,7 +55,7 @@ export interface PostgresSchemaOptions extends OpenAllOptions {
  * the pool has no listener, an empty one is added.
  */
 export class PostgresModel extends SqlModel {
-	/** The same for the same session, so that reads are batched with those of equal sessions, and only with them. */
+	/** One model for equal sessions, so that their reads are batched together, and with no others. */
 	#sessions: SessionModels<SqlModel> | undefined
 
 	/**

@@ -1,5 +1,5 @@
 /**
- * How PostgreSQL writes totals. Times are grouped by `date_trunc` in their zone, and become texts once a group. Its
+ * How PostgreSQL writes totals. Times are grouped by `date_trunc` in their zone, and become texts once per group. Its
  * `numeric` is exact.
  */
 import type { TimePart, Value } from '../model.ts'
@@ -47,7 +47,7 @@ function writeKey(sql: Sql, { column, ref, part }: KeyColumn, timeZone: string):
 	else if (column.type === 'date') sql.add(`date_trunc('${part}', ${ref}::timestamp)`)
 	else {
 		const isInstant = column.sqlType === 'timestamptz'
-		// The time in UTC of a timestamp is what it says.
+		// A `timestamp`, without a zone, is in UTC already.
 		if (timeZone === 'UTC')
 			sql.add(`date_trunc('${part}', ${isInstant ? `${ref} at time zone interval '0'` : ref})`)
 		else {
@@ -74,13 +74,13 @@ function total(given: TotalColumn): string {
 	}
 	const sum = `sum(${number(column.sqlType, ref)})`
 	if (op === 'sum') return sum
-	// Zeros behind the sum, so that the quotient has digits enough to be rounded only once.
+	// With zeros after the point, the quotient has enough digits to be rounded only once.
 	const zeros = `1.${'0'.repeat(AVERAGE_DIGITS + GUARD_DIGITS)}`
 	const digits = `coalesce(scale(${sum}::numeric), 0) + ${AVERAGE_DIGITS}`
 	return `round(${sum} * ${zeros} / nullif(count(${ref}), 0), ${digits})`
 }
 
-/** More than a count of records has. */
+/** More digits than a count of records can have. */
 const GUARD_DIGITS = 20
 
 /** A value of a type that has sums. */

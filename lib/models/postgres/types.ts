@@ -124,10 +124,10 @@ export function sqlTypeOf(type: CatalogType, types: ReadonlyMap<string, CatalogT
 	return /^(?:char|bit)$/.test(type.name) ? `"${type.name}"` : type.name
 }
 
-/** What is beyond the microseconds of a time. */
+/** The digits of a time beyond its microseconds. */
 const BEYOND_MICROSECONDS = /(?<=\.\d{6})\d+/
 
-/** Cuts off what PostgreSQL would round, to the next year even. */
+/** Cuts off the digits that PostgreSQL would round, even up to the next year. */
 function cutTime(value: string, { type }: Column): string {
 	return type === 'timestamp' || type === 'time' ? value.replace(BEYOND_MICROSECONDS, '') : value
 }

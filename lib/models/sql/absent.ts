@@ -10,7 +10,7 @@ import { isVersion, lockStatement, presenceStatement } from './writes.ts'
  * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
  * of the database skipped the change without an error (see `skipsSilently`).
  *
- * @param change tries it again on the locked record: it may have come back after the change has missed it
+ * @param change retries the change on the locked record, which may have been created again since
  * @throws ModelError `refused` if a trigger or a policy skipped the change; in a session `forbidden`
  */
 export async function whyAbsent(
@@ -40,7 +40,7 @@ export async function whyAbsent(
 	return runner.isInTransaction ? again(runner) : runner.transaction(again)
 }
 
-/** `undefined` if the record is there as the change needs it. */
+/** `undefined` if the record exists and fits the guard. */
 async function reasonOf(
 	runner: Runner,
 	subject: Subject,

@@ -1,6 +1,6 @@
 /**
- * Large related records, of which a statement has left marks (see `related.ts`): reads the members of each one once, by its
- * key, and by one statement for each relation. Called by `lists.ts` and `gathered-reads.ts`.
+ * Large related records, for which a statement has written only marks (see `related.ts`): reads each of them once, by its
+ * key, with one statement for each relation. Called by `lists.ts` and `gathered-reads.ts`.
  */
 import type { Bytes } from '../../base/time.ts'
 import type { Condition, Value } from '../model.ts'
@@ -14,9 +14,9 @@ import { subjectOfModel } from './subject.ts'
 import { ALIAS, type Column, tableName } from './table.ts'
 
 /**
- * Calls `parse`, again with what it lacks.
+ * Calls `parse`; if it throws `Unread`, reads the missing records and calls it again with them.
  *
- * @param maxBytes of all copies
+ * @param maxBytes maximum size of all copies of large records together
  * @throws ModelError `too_large`; `busy` if a record was changed in the meantime
  */
 export async function withApart<T>(
@@ -28,7 +28,7 @@ export async function withApart<T>(
 		return parse()
 	} catch (error) {
 		if (!(error instanceof Unread) || embedded === undefined) throw error
-		// Before they are read: no page could have them.
+		// Checked before they are read, because no page could hold them.
 		if (error.bytes > maxBytes) throw new ModelError('too_large')
 		const apart = new Map<string, string>()
 		for (const [number, marks] of error.marks) {
@@ -60,7 +60,7 @@ async function readOf(
 	const record = dialect.embedding?.record(selected, ALIAS, [])
 	sql.add(`select ${mark(ALIAS)}, ${record} from ${tableName(dialect, table)} ${ALIAS} where `)
 	const isOne = isOneOf(keys, [...marks].map(keyIn))
-	// Again, because they may have left the scope.
+	// Checked again, because records may have left the scope since the first statement.
 	writeCondition(
 		sql,
 		where === undefined ? isOne : { op: 'and', terms: [isOne, where] },
@@ -75,7 +75,7 @@ async function readOf(
 	}
 }
 
-/** The key in a mark, behind the size. */
+/** The key in a mark, after the size. */
 function keyIn(mark: string): unknown[] {
 	return JSON.parse(mark.slice(mark.indexOf(',') + 1)) as unknown[] // written by `Embedding.key`
 }

@@ -1,6 +1,6 @@
 /**
- * The tracing channel `verbena:batch` of `node:diagnostics_channel`: a statement for reads of several requests, for tracers,
- * which would else take it for a part of the one request that happened to send it. Used by `gathered-reads.ts`.
+ * The tracing channel `verbena:batch` of `node:diagnostics_channel`: tells tracers that a statement reads for several
+ * requests. They would otherwise attribute it to the one request that happened to send it. Used by `gathered-reads.ts`.
  */
 import { AsyncResource } from 'node:async_hooks'
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
@@ -9,14 +9,14 @@ import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 export interface BatchTrace {
 	/** The table's name. */
 	readonly table: string
-	/** One for each read, in whose async context it was begun: `reads[0].runInAsyncScope(() => …)`. */
+	/** The async context in which each read was begun: `reads[0].runInAsyncScope(() => …)`. */
 	readonly reads: readonly AsyncResource[]
 }
 
 /** Not in the published types, because Node 26 swaps the two type parameters. @internal */
 export const BATCHES: TracingChannel<unknown, BatchTrace> = tracingChannel('verbena:batch')
 
-/** The async context of a read that is begun now. */
+/** Captures the current async context for a read. */
 export function readContext(): AsyncResource {
 	return new AsyncResource('VerbenaRead')
 }

@@ -70,7 +70,7 @@ export interface ListParts {
 	readonly maxTotal?: number | undefined
 	/** Maximum size of the page's JSON and cursor together; an extra record behind the page doesn't count. */
 	readonly maxBytes: Bytes
-	/** The related records that are read apart, once they have been. */
+	/** The large related records, once they have been read separately. */
 	readonly apart?: ReadApart | undefined
 	/** Whether one extra record is read, to find out if there is a next page; false if a next page is known to exist. */
 	readonly looksBeyond: boolean
@@ -99,8 +99,8 @@ export interface Dialect {
 	/** Whether inserts, updates and deletes support `returning`. */
 	readonly returning: { readonly insert: boolean; readonly update: boolean; readonly delete: boolean }
 	/**
-	 * Whether `returning` has the values as they were given, because triggers store them: after a change the record is
-	 * read again.
+	 * Whether `returning` has the values that were given, not those that triggers have stored, so that the record must be
+	 * read again after a change.
 	 */
 	readonly rereads?: boolean
 	/** Whether the conditions of a change can't select from the changed table: a `select … for update` checks links first. */
@@ -138,8 +138,8 @@ export interface Dialect {
 	/** A column as text or number, without loss of precision; used for ids and versions. */
 	exact(column: Column, alias: string): string
 	/**
-	 * The database's time, to the column's precision, as a value of a `timestamp` column. Without it, the time of this process
-	 * is bound: that of a database within it.
+	 * SQL for the database's time, to the column's precision, as a value of a `timestamp` column. Left out for a database in
+	 * this process, whose time is bound instead.
 	 */
 	nowFor?(column: Column): string
 	/**
@@ -149,7 +149,7 @@ export interface Dialect {
 	readonly locked?: string
 	/** A term of `order by` that sorts nulls last, without a `nulls` clause that changes nothing: no index may serve it. */
 	orderTerm(term: OrderColumn, alias: string): string
-	/** What `orderTerm` sorts by, if that is a part of the column: compared with a cursor's value. @default the whole column */
+	/** What `orderTerm` sorts by, if only a prefix of the column; compared with a cursor's value. @default the whole column */
 	sorted?(column: Column, alias: string): string
 	/** Writes `column like '%…%'` and similar conditions. */
 	matches(sql: Sql, column: Column, alias: string, match: TextMatch): void
@@ -179,8 +179,8 @@ export interface Dialect {
 	 */
 	listEach?(sql: Sql, parts: ListParts, wheres: readonly ((sql: Sql) => void)[]): void
 	/**
-	 * How many of these lists are in a statement at most: fewer where their sum isn't bounded in the database, and there is no
-	 * round trip to save. @default 100
+	 * Maximum number of lists in such a statement. Few if the database can't limit their total size and runs in this process,
+	 * so that there is no round trip to save. @default 100
 	 */
 	readonly listsAtOnce?: number
 	/**
@@ -196,14 +196,14 @@ export interface Dialect {
 	readonly insertNothing: string
 	/** How several records are inserted by one statement. @default one after the other */
 	readonly rows?: InsertedRows<Sql>
-	/** The text of `Statement.ofAll`. @default updates that wait together are statements of their own */
+	/** The text of `Statement.ofAll`. @default concurrent updates stay separate statements */
 	updateAll?(update: UpdateOfAll): string | undefined
 	/**
 	 * Makes `insert … on conflict (…) do update` possible: SQL in `returning` that is the text `1` for an inserted row, and
 	 * another one for an updated row. @default an upsert is several statements
 	 */
 	readonly isInserted?: string
-	/** Whether a transaction reads the records of its beginning unless it locks them. */
+	/** Whether a transaction reads records from a snapshot of its start, unless it locks them. */
 	readonly readsSnapshots?: boolean
 	/** A statement that fails if the server responds but can't read its tables; default `select 1`. */
 	readonly takesReads?: string

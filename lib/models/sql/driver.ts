@@ -14,12 +14,12 @@ export interface Statement {
 	 * them are done; if one fails, the driver runs each of them again on its own.
 	 */
 	readonly joins?: boolean
-	/** Of a statement that joins others: the id of the record that it locks. They are run in the order of these texts. */
+	/** With `joins`: the id of the record that the statement locks. Joined statements are run in the order of these texts. */
 	readonly locks?: string
 	/**
-	 * Of a statement that locks a record: the text of one statement in place of several for different records, if there is
-	 * one. It takes an array of each value, locks the records in the order of the arrays, and the last column of its rows is the
-	 * number, from 1, of the statement that each is for.
+	 * With `locks`: the text of one statement that replaces several for different records, if there is one. It takes an array
+	 * for each value, locks the records in the order of the arrays, and the last column of a row is the number, from 1, of the
+	 * statement that the row is for.
 	 */
 	readonly ofAll?: (() => string | undefined) | undefined
 	/**
@@ -50,7 +50,7 @@ export class SetupError extends Error {
 	}
 }
 
-/** Runs a statement behind another one that sets up the transaction of both. @throws SetupError if the first one failed */
+/** Runs a statement after another one that sets up the transaction of both. @throws SetupError if the first one failed */
 export async function runBehind(inner: Driver, setup: Statement, statement: Statement): Promise<Rows> {
 	await inner.query(setup).catch((error) => {
 		throw new SetupError(error)
@@ -61,15 +61,15 @@ export async function runBehind(inner: Driver, setup: Statement, statement: Stat
 /** Runs statements; prepared ones are found by text. Rejects with the driver's errors, which the dialect translates. */
 export interface Driver {
 	/**
-	 * Runs a statement; the driver that a transaction's work gets, on its connection.
+	 * Runs a statement. The driver that a transaction's work gets runs it on the transaction's connection.
 	 *
-	 * @param isGivenUp whether the caller's time has passed. A statement that waits for an open transaction, on a driver that
-	 *   {@link isTaken} or for a nested one, must call this when its turn comes, and must not be run if it returns true
+	 * @param isGivenUp whether the caller has timed out. A driver that makes a statement wait for a transaction (see
+	 *   {@link isTaken}), or for a nested one, must call this afterwards, and must not run the statement if it returns true
 	 */
 	query(statement: Statement, isGivenUp?: () => boolean): Promise<Rows>
 	/**
-	 * Of a driver whose models share one connection: whether a statement would wait now, because a transaction is open. What
-	 * is given up while it waits was not sent. @default no statement waits for another one's transaction
+	 * For a driver whose models share one connection: whether a statement would have to wait now, because a transaction is
+	 * open. A statement that times out while it waits was not sent. @default no statement waits for another one's transaction
 	 */
 	readonly isTaken?: boolean
 	/**
@@ -78,13 +78,13 @@ export interface Driver {
 	 */
 	transaction<T>(work: (driver: Driver) => Promise<T>): Promise<T>
 	/**
-	 * Of a transaction's driver: the connection of the user's own library, made by `lend` so that it can't be used after
+	 * For a transaction's driver: the connection of the user's own library, made by `lend` so that it can't be used after
 	 * the transaction. @default there is no SQL by hand
 	 */
 	readonly connection?: unknown
 	/**
-	 * Runs a statement behind another one that sets up its transaction, which ends with it; both are sent at once. Rejects
-	 * with a {@link SetupError} if the first one failed: then the other one was not run. @default a transaction of both
+	 * Runs a statement in a transaction of its own, after another one that sets the transaction up; both are sent at once.
+	 * Rejects with a {@link SetupError} if the first one failed: then the other one was not run. @default a transaction of both
 	 */
 	queryAfter?(setup: Statement, statement: Statement): Promise<Rows>
 	/** The replicas of its database, set when that is opened. @default none */

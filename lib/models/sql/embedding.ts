@@ -34,22 +34,22 @@ export interface Embedded {
 	readonly columns: readonly Column[]
 	/** The lists among them; the index is their number in marks (see `related.ts`). */
 	readonly lists: readonly EmbeddedList[]
-	/** Those that may be read apart, numbered in the same way. */
+	/** Those that may be read separately, numbered in the same way. */
 	readonly apart: readonly EmbeddedApart[]
 }
 
-/** Related records whose own members are left out where they are large. */
+/** Related records of which the large ones are read separately. */
 export interface EmbeddedApart {
 	readonly model: Model
 	readonly selected: readonly Selected[]
 	readonly where: Condition | undefined
-	/** SQL that identifies a record, and begins with its size. */
+	/** SQL for the content of a record's mark: its size and its key. */
 	mark(alias: string): string
-	/** How many times its real size the size may be. */
+	/** The factor by which this size may exceed the real one. */
 	readonly factor: number
 }
 
-/** SQL for a condition that a record is large, and for what is written for its own members and the brace before them. */
+/** SQL for the condition that a record is large, and for the mark in place of its own members and the brace before them. */
 export interface LargeSql {
 	readonly condition: string
 	readonly mark: string
@@ -96,8 +96,8 @@ export interface Embedding {
 	/** SQL for the JSON of a record as one text, never null; bytes may be written as a mark (see `related.ts`). */
 	record(selected: readonly Selected[], alias: string, members: readonly Member[], large?: LargeSql): string
 	/**
-	 * SQL for a record's size in bytes, without reading its values, and how many times its real size that may be; `undefined` if
-	 * all of its values are small.
+	 * SQL for an estimate of a record's size in bytes, without reading its values, and the factor by which it may exceed the
+	 * real size; `undefined` if all values are small.
 	 */
 	size?(
 		selected: readonly Selected[],

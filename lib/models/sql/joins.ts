@@ -6,13 +6,13 @@ import { directEquality, groupedNames, isRelatedOnce, namesOf } from './links.ts
 import { type Subject, subjectOfModel } from './subject.ts'
 import { type Columns, columnOf, tableName } from './table.ts'
 
-/** The terms of an order, and what writes the joins with the tables that they need; `undefined` for none. */
+/** The terms of an order, and a function that writes the joins that they need; `undefined` if they need none. */
 export interface JoinedOrder {
 	readonly terms: readonly OrderColumn[]
 	readonly joins: ((sql: Sql) => void) | undefined
 }
 
-/** A table of an order. */
+/** A joined table. */
 interface Joined {
 	readonly columns: Columns
 	readonly alias: string

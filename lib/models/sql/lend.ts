@@ -1,6 +1,6 @@
 /**
- * `lend`: the connection of the user's own library, lent to the work of a transaction for SQL by hand. After the transaction
- * it is refused: by then, the connection may be in someone else's. Used by `transaction.ts` and the driver of postgres.js.
+ * `lend`: gives the work of a transaction the connection of the user's own library, for SQL by hand. It can't be used after
+ * the transaction: by then, the connection may be in another caller's. Used by `transaction.ts` and the driver of postgres.js.
  */
 
 export interface Lending {
@@ -10,7 +10,7 @@ export interface Lending {
 	failed?(error: unknown): void
 }
 
-/** What belongs to the transaction, or to the pool; in the libraries' own names. */
+/** Methods that only the transaction, or the pool, may call, by the libraries' names. */
 const OWN: ReadonlySet<PropertyKey> = new Set([
 	...['release', 'end', 'destroy', 'close', 'changeUser', 'reset'],
 	...['beginTransaction', 'commit', 'rollback'],
@@ -20,10 +20,10 @@ export function transactionEnded(): TypeError {
 	return new TypeError('this transaction has ended: await all operations in it')
 }
 
-/** A connection that works like the given one, as long as its transaction does. */
+/** A proxy of a connection that can be used until its transaction ends. */
 export function lend(connection: object, lending: Lending): object {
 	const methods = new Map<PropertyKey, unknown>()
-	// Kept, so that `off` finds what `on` was given.
+	// One wrapper for each callback, so that `off` finds what `on` was given.
 	const callbacks = new WeakMap<Method, Method>()
 	const watched = (callback: Method): Method => {
 		const known = callbacks.get(callback) ?? watchedCallback(callback, lending)
@@ -73,12 +73,12 @@ function lentMethod(
 	}
 }
 
-/** A callback in the form of Node's. */
+/** Wraps a callback that, as Node's do, takes an error first. */
 function watchedCallback(callback: Method, { failed }: Lending): Method {
 	const watching: Method = (...args) => {
 		if (args[0] instanceof Error) failed?.(args[0])
 		return callback(...args)
 	}
-	// SQLite's libraries take the number of arguments of a function from it.
+	// SQLite's libraries derive the number of arguments of a function from it.
 	return Object.defineProperty(watching, 'length', { value: callback.length })
 }

@@ -1,6 +1,6 @@
 /**
- * Links as SQL: the condition that two records belong together, compared as a foreign key does, and whether records in between
- * lead there once. Used by `condition.ts`, `joins.ts` and `related.ts`.
+ * Links as SQL: the join condition, which compares as a foreign key does, and whether a link can lead to a record more than
+ * once. Used by `condition.ts`, `joins.ts` and `related.ts`.
  */
 import type { Link } from '../model.ts'
 import type { Dialect } from './dialect.ts'
@@ -14,7 +14,7 @@ export interface Side {
 	readonly names: readonly string[]
 }
 
-/** The condition of a link. SQLite compares texts by the collation of the left side, which is the referenced one's in its foreign keys. */
+/** The join condition. SQLite compares by the collation of the left side, and in foreign keys by that of the referenced side. */
 export function equality(dialect: Dialect, referenced: Side, referring: Side): string {
 	const names = namesOf(dialect, referring)
 	return namesOf(dialect, referenced)
@@ -22,7 +22,7 @@ export function equality(dialect: Dialect, referenced: Side, referring: Side): s
 		.join(' and ')
 }
 
-/** The condition of a link without records in between. */
+/** The join condition of a link without junction records. */
 export function directEquality(dialect: Dialect, link: Link, own: Side, related: Side): string {
 	return refersBack(link) ? equality(dialect, own, related) : equality(dialect, related, own)
 }
@@ -35,7 +35,7 @@ export function namesOf(dialect: Dialect, { columns, alias, names }: Side): read
 	return names.map((field) => columnName(dialect, columnOf(columns, field), alias))
 }
 
-/** Whether at most one record is related to each one by a link without records in between. */
+/** Whether a link without junction records leads to at most one record. */
 export function isRelatedOnce(link: Link, columns: Columns): boolean {
 	const { table, columns: others } = subjectOfModel(link.model)
 	return (
@@ -43,7 +43,7 @@ export function isRelatedOnce(link: Link, columns: Columns): boolean {
 	)
 }
 
-/** Whether at most one record in between leads from a record to another. `columns` are those of the records. */
+/** Whether at most one junction record leads from a record to a related one. `columns` are those of the former. */
 export function isTiedOnce({ model, fields, to }: Link, through: Through, columns: Columns): boolean {
 	const { from, on } = through
 	const { table, columns: between } = subjectOfModel(through.model)
@@ -56,7 +56,7 @@ export function isTiedOnce({ model, fields, to }: Link, through: Through, column
 
 export type Through = NonNullable<Link['through']>
 
-/** Whether texts that differ in the referring columns differ by the collations of those that are referred to, too. */
+/** Whether texts that differ in the referring columns also differ by the collations of the referenced columns. */
 function distinguishes(
 	referring: Columns,
 	names: readonly string[],
@@ -69,7 +69,7 @@ function distinguishes(
 	})
 }
 
-/** The columns of related records that are equal where the records belong to the same one, for `partition by`. */
+/** For `partition by`: the columns of related records, equal if the records belong to the same one. */
 export function groupedNames(
 	dialect: Dialect,
 	link: Link,

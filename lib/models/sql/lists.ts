@@ -139,7 +139,7 @@ const MAX_LISTS = 100
 /** Maximum length of their conditions: with totals, a statement then has at most 32,766 values, as many as SQLite takes. */
 const MAX_TEXT_LENGTH = 32_768
 
-/** Divides conditions, which are alike, among statements. */
+/** Divides conditions, which all have the same form, among statements. */
 function statementsOf(wheres: readonly Write[], { dialect }: Subject): Write[][] {
 	const [first] = wheres
 	if (first === undefined) return []

@@ -32,7 +32,7 @@ export class LiveTable {
 	#unreported: string | undefined
 	/** Whether the last reload found a change, or failed for lack of a connection. */
 	#mayHaveChanged = false
-	/** The tables that statements about this one may have too, and those whose statements may have this one. */
+	/** The tables that statements about this one may also use, and the tables whose statements may use this one. */
 	readonly #linked = new Set<LiveTable>()
 	readonly #linkedBy = new Set<LiveTable>()
 
@@ -44,7 +44,7 @@ export class LiveTable {
 		this.#clock = clock
 	}
 
-	/** Lets statements about this table have links to another one, and to those that are linked to it. */
+	/** Lets statements about this table have links to another one, and to the tables linked to that. */
 	link(other: LiveTable): void {
 		this.#linked.add(other)
 		other.#linkedBy.add(this)
@@ -52,7 +52,7 @@ export class LiveTable {
 
 	#reach(next: (table: LiveTable) => Iterable<LiveTable>): Set<LiveTable> {
 		const reached = new Set<LiveTable>([this])
-		// Includes those that are added meanwhile.
+		// The loop also visits the tables that it adds.
 		for (const table of reached) for (const other of next(table)) reached.add(other)
 		return reached
 	}

@@ -1,6 +1,6 @@
 /**
- * How a dialect writes statements for several records: inserts of `many.ts`, and updates of `writes.ts` that wait together. `S`
- * is `Sql`, as in `totals-dialect.ts`.
+ * How a dialect writes statements for several records: the inserts of `many.ts`, and concurrent updates of `writes.ts`. `S` is
+ * `Sql`, as in `totals-dialect.ts`.
  */
 import type { Value } from '../model.ts'
 import type { Column } from './table.ts'
@@ -12,8 +12,8 @@ export interface InsertedRows<S> {
 	/** Whether a row may have `default` instead of a value. */
 	readonly hasDefaults: boolean
 	/**
-	 * Whether `returning` may have the rows in any order, so that only tables are used whose key is a number that the
-	 * database counts up. @default they are in the order in which they were given
+	 * Whether `returning` may have the rows in any order: then they are sorted by the key, which must be a serial number.
+	 * @default they are in the order in which they were given
 	 */
 	readonly isUnordered?: boolean
 	/**
@@ -29,7 +29,7 @@ export interface UpdateOfAll {
 	readonly table: string
 	readonly set: string
 	readonly where: string
-	/** Those of the values. */
+	/** The columns of the values. */
 	readonly columns: readonly Column[]
 	readonly keys: readonly Column[]
 	/** The number of the key's first value. */

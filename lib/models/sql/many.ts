@@ -1,6 +1,6 @@
 /**
- * Creates of several records, in as few statements as the database allows: one where it returns the inserted rows. Called by
- * `sql-model.ts`; `upsert.ts` writes its row as they do.
+ * Creates several records, in as few statements as the database allows: one if it returns the inserted rows. Called by
+ * `sql-model.ts`; `upsert.ts` also uses `writeRow`.
  */
 import { type Created, type Model, NOW, type Selection, type Value, type Values } from '../model.ts'
 import { errorAt, isAboutRecord, ModelError } from '../model-error.ts'
@@ -57,7 +57,7 @@ async function createTogether(
 			if (dialect.rows?.isUnordered === true) some.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1))
 			for (const one of some) created.push(one)
 		}
-		// A trigger has skipped some. One that is new wasn't expected: outside of a transaction, the others are stored.
+		// A trigger has skipped some. Without a transaction, because the trigger is new, the others are stored.
 		if (created.length !== values.length) throw new ModelError(on === runner ? 'outcome_unknown' : 'refused')
 		return created
 	}
@@ -90,7 +90,7 @@ function insertStatements(
 }
 
 interface Rows {
-	/** Those that any of the records has a value for. */
+	/** The fields that any of the records has a value for. */
 	readonly fields: readonly string[]
 	readonly records: readonly Values[]
 	/** For each field the values of all records; `undefined` if a record has none for one. */
@@ -107,7 +107,7 @@ function rowsOf(subject: Subject, records: readonly Values[]): Rows {
 	return { fields, records, lists: fields.map((field) => records.map((one) => one[field] ?? null)) }
 }
 
-/** In one pass; `undefined` unless each record has the same fields in the same order. */
+/** The fast path, in one pass; `undefined` unless each record has the same fields in the same order. */
 function listsOf(
 	{ columns }: Subject,
 	fields: readonly string[],
@@ -128,14 +128,14 @@ function listsOf(
 	return { fields, records, lists }
 }
 
-/** Whether the database counts the key up. */
+/** Whether the key is a serial number. */
 function isCounted({ keys }: Subject, fields: readonly string[]): boolean {
 	const [key, ...others] = keys
 	const isNumber = key?.type === 'integer' || key?.type === 'bigint'
 	return others.length === 0 && isNumber && key.hasDefault && !fields.includes(key.name)
 }
 
-/** If another record was in the way, and isn't any more, all are created after all. */
+/** One by one. Succeeds if a conflicting record has disappeared since. */
 function createEach(to: Target, values: readonly Values[]): Promise<readonly Created[]> {
 	return to.runner.transaction(async (runner) => {
 		const model = to.within(runner)
@@ -191,7 +191,7 @@ function rowsStatement(subject: Subject, { fields, records, lists }: Rows, plan:
 	return sql.add(plan.returning).statement(true)
 }
 
-/** Whether none is the time of the store. */
+/** Whether none of the values is `NOW`. */
 function hasValues(list: Values[string][]): list is Value[] {
 	return !list.includes(NOW)
 }

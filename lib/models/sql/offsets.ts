@@ -1,4 +1,4 @@
-/** Offsets of times in a zone, as SQL: for the totals of databases that know no zones, or not always. */
+/** UTC offsets of a time zone as SQL, for totals of databases without time zones, or whose tables of them may be empty. */
 import type { Milliseconds } from '../../base/time.ts'
 import { FOLD_TO_YEAR, FOLDED_YEAR, type Span } from '../totals/time-zone.ts'
 
@@ -6,13 +6,13 @@ import { FOLD_TO_YEAR, FOLDED_YEAR, type Span } from '../totals/time-zone.ts'
 export interface OffsetWords {
 	/** The condition that a time is before a moment such as `2026-03-29T01:00:00`. */
 	isBefore(time: string, moment: string): string
-	/** SQL with the time in `FOLDED_YEAR` or later as that of the year that it is like. */
+	/** SQL that moves a time in `FOLDED_YEAR` or later to the equivalent year. */
 	folded(time: string): string
 	/** SQL in which an expression is evaluated once. @default the expression itself */
 	once?(value: string, write: (name: string) => string): string
 }
 
-/** SQL for the offset of a time in seconds. `spans` are those of all times, of which `to` is the last. */
+/** SQL for the offset of a time in seconds. `spans` cover all times, of which `to` is the last. */
 export function offsetOf(time: string, spans: readonly Span[], to: Milliseconds, words: OffsetWords): string {
 	const search = (one: string, among: readonly Span[]) =>
 		offsetTree(among, (moment) => words.isBefore(one, moment))
@@ -26,7 +26,7 @@ export function offsetOf(time: string, spans: readonly Span[], to: Milliseconds,
 	return `case when ${isBefore} then ${search(time, spans)} else ${search(words.folded(time), spans.slice(at))} end`
 }
 
-/** Few levels, because parsers of SQL have a small stack; and few comparisons on each. */
+/** A compromise: few levels, because SQL parsers have a small stack, and few comparisons on each level. */
 const BRANCHES = 4
 
 /** A search by quarters: for a thousand spans, six levels and about twelve comparisons. */

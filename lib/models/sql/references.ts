@@ -14,7 +14,7 @@ export function referencesTo({ subject, opened }: LiveTable, other: LiveTable): 
 		if (target === undefined || !columns.every((name) => own.has(name))) continue
 		const to = fieldsAt(target, other)
 		if (to === undefined || to.length !== columns.length) continue
-		// Two constraints may say the same.
+		// Two constraints may be the same.
 		const pairs = columns.map((name, at) => JSON.stringify([name, to[at]]))
 		const name = pairs.sort().join()
 		if (!found.has(name)) found.set(name, { fields: columns, to })

@@ -2,11 +2,13 @@
  * Related records within a record's JSON (`Selection.related`): a subselect for each, so that the database writes them in
  * the statement that reads the record. Called by `plan.ts`; the dialects' lists call `recordOf` and `fillMarks`.
  *
- * What only Node can write, a list's cursor, is left out by the database: it writes a mark, `U+0002 n:values U+0002`,
- * in which n is the list's number and the values are JSON. JSON has no U+0002, so nothing that is stored looks like a mark.
- * Bytes, which SQLite can't write as base64, are the mark `U+0002 x:00ff U+0002`. The members of a large record are read
- * once, by `apart.ts`: it has `U+0002 l0:450000,[7] U+0002` in their place, with the number of `Embedded.apart`, its size and
- * its key.
+ * Where only Node can write the JSON, the database writes a mark, which `fillMarks` replaces. JSON has no U+0002, so no stored
+ * value looks like a mark. There are three kinds:
+ *
+ * - `U+0002 n:values U+0002` for a list's cursor: the number of the list, and the sort values as JSON
+ * - `U+0002 x:00ff U+0002` for bytes, which SQLite can't write as base64
+ * - `U+0002 l0:450000,[7] U+0002` for the members of a large record, which `apart.ts` reads once: the number in
+ *   `Embedded.apart`, the record's size and its key
  */
 import type { Bytes } from '../../base/time.ts'
 import type { Link, Related, Selection } from '../model.ts'
@@ -28,19 +30,19 @@ import { directEquality, equality, isTiedOnce, namesOf, type Through } from './l
 import { subjectOfModel } from './subject.ts'
 import { type Column, type Columns, columnOf, isUniqueIn, tableName } from './table.ts'
 
-/** The number of U+0002, for `chr` and `char`. */
+/** The code of U+0002, for `chr` and `char`. */
 export const MARK_CODE = 2
 const MARK = '\x02'
 /** In a mark, in the place of a list's number. */
 export const BYTES = 'x'
-/** In a mark, before the number of what is read apart. */
+/** In a mark, before the number in `Embedded.apart`. */
 const LARGE = 'l'
 
-/** A table as it is called within a statement. */
+/** A table and its alias within a statement. */
 interface Named {
 	readonly columns: Columns
 	readonly alias: string
-	/** Whether a record may be there several times, as a tag within each of its articles. */
+	/** Whether a record may occur several times, as a tag does within each of its articles. */
 	readonly repeats?: boolean
 }
 
@@ -88,7 +90,7 @@ export function recordOf(
  * Replaces the marks in a text of the database.
  *
  * @throws TypeError if it isn't a text
- * @throws Unread for marks of large records that `apart` hasn't
+ * @throws Unread for marks of large records that aren't in `apart`
  */
 export function fillMarks(
 	text: unknown,
@@ -133,7 +135,7 @@ export function fillMarks(
 	return end === 0 ? text : filled + text.slice(end)
 }
 
-/** SQL for each of the related records. Their values are added in the order in which their texts stand. */
+/** SQL for each of the related records. Values are added in the order of the placeholders. */
 function membersOf(sql: Sql, related: readonly Related[], outer: Named, compiled: Compiled): Member[] {
 	return related.map((one) => ({ as: one.name, sql: relatedText(sql, one, outer, compiled) }))
 }
@@ -144,7 +146,7 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	if (embedding === undefined)
 		throw new TypeError(`${link.model.name} can't be read together with another table`)
 	const { table, columns, keys } = subjectOfModel(link.model)
-	// Longer than any around it, so that conditions and nested records can refer to all of them.
+	// One letter longer than the outer alias, so that conditions and nested records can refer to both.
 	const alias = `${outer.alias}e`
 	const repeats = outer.repeats === true || link.through !== undefined
 	const selected = selectedOf(selection, columns)
@@ -191,10 +193,10 @@ function relatedText(sql: Sql, related: Related, outer: Named, compiled: Compile
 	})
 }
 
-/** Key types whose values are compared as they are written in marks. */
+/** Key types whose values are written exactly in marks, so that records are found by them. */
 const KEY_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'text', 'uuid'])
 
-/** What is written for a large record; `undefined` if there can be none, or none could be read by its key. */
+/** SQL for large records; `undefined` if no record can be large, or they can't be read by their key. */
 function largeOf(
 	{ dialect: { embedding } }: Sql,
 	{ link: { model }, where }: Related,
@@ -217,7 +219,7 @@ function largeOf(
 	}
 }
 
-/** Returns what `write` adds to the text, and takes it off again. */
+/** Returns the text that `write` writes, without adding it to the statement. */
 function textOf(sql: Sql, write: () => void): string {
 	const before = sql.text
 	sql.text = ''
@@ -245,12 +247,12 @@ function writeLink(sql: Sql, link: Link, outer: Named, related: Named): void {
 		return
 	}
 	const keys = namesOf(dialect, target).join(', ')
-	// Not a join: a record is related once, however many records in between lead to it.
+	// Not a join, so that a related record occurs once, however many junction records lead to it.
 	sql.add(`${to.length === 1 ? keys : `(${keys})`} in (select ${namesOf(dialect, on).join(', ')}`)
 	sql.add(` from ${betweenText(dialect, link, related.alias)} where ${ofOwn})`)
 }
 
-/** The table of the records in between; `alias` is that of the related records. */
+/** The table of the junction records; `alias` is that of the related records. */
 function betweenOf({ model }: Through, alias: string): Named {
 	return { columns: subjectOfModel(model).columns, alias: `${alias}m` }
 }
@@ -261,8 +263,8 @@ function betweenText(dialect: Dialect, { through }: Link, alias: string): string
 }
 
 /**
- * Whether the records in between are joined, because only one of them leads to a related record: so no more of them are read
- * than needed, while SQLite makes a list of all for `in`. Texts that differ may be equal in the other table's collation.
+ * Whether the junction records are joined, because only one of them leads to each related record. A join reads no more of
+ * them than needed, while SQLite collects all for `in`. Not for texts: different ones may be equal in the other collation.
  */
 function isJoined(link: Link, outer: Named): boolean {
 	const { model, to, through } = link
@@ -271,7 +273,7 @@ function isJoined(link: Link, outer: Named): boolean {
 	return !subjectOfModel(through.model).table.isView && isTiedOnce(link, through, outer.columns)
 }
 
-/** Sorts by the joined columns in between instead of those that equal them: SQLite can use only their index. */
+/** Sorts by columns of the junction table instead of the related columns that equal them: SQLite can use only its index. */
 function termsBetween(
 	terms: readonly OrderColumn[],
 	link: Link,

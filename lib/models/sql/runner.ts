@@ -11,7 +11,7 @@ import type { LiveTable } from './live-table.ts'
 
 /** Statements that set up a transaction of a session. */
 export interface SessionSetup {
-	/** The same only for the same session. */
+	/** Equal only for equal sessions. */
 	readonly key: string
 	/** For statements that only read. */
 	readonly reads: Statement
@@ -27,7 +27,7 @@ export class Runner {
 	/** The session that its transactions are set up for. */
 	readonly session: SessionSetup | undefined
 
-	/** @param session of which each transaction, or each statement outside of one, is a part */
+	/** @param session the session that each transaction, or each statement outside of one, runs in */
 	constructor(
 		driver: Driver,
 		dialect: Dialect,
@@ -201,7 +201,7 @@ export class Runner {
 
 const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
 
-/** The error of what can't have changed anything: its outcome is known. */
+/** Turns `outcome_unknown` into `unavailable`, where nothing can have been changed. */
 function unchanged(error: unknown): unknown {
 	if (!(error instanceof ModelError) || error.kind !== 'outcome_unknown') return error
 	return new ModelError('unavailable', error.fields, error.cause)

@@ -46,7 +46,7 @@ export function withinOf(model: JointModel, driver: Driver): Within {
 		of(other) {
 			const before = known.get(other)
 			if (before !== undefined) return before
-			// Also a table that wasn't named, so that nothing waits for a second connection.
+			// Also for models that `transactionWith` wasn't given: outside, they would wait for a second connection.
 			const inner = canJoin(model, other) ? other[JOIN](driver, model[RUNNER].session) : other
 			known.set(other, inner)
 			return inner

@@ -120,7 +120,7 @@ export class SqlModel implements Model {
 		const found = await lock()
 		if (found !== undefined || !(this.#runner.session !== undefined || this.#subject.table.hasPolicies))
 			return found
-		// The policies of updates hold for locks, too: what they keep from it is only read.
+		// Locks also need the policies of updates: a record that those exclude is only read.
 		const unlocked = await this.read(id, selection, where)
 		return unlocked && ((await lock()) ?? unlocked)
 	}
@@ -256,7 +256,7 @@ export class SqlModel implements Model {
 		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
 	}
 
-	/** A record just written. Not from the snapshot of a transaction that was there before: others may have changed it since. */
+	/** Reads a record just written; in a transaction by locking it, because the snapshot may lack others' changes before it. */
 	async #written(id: string, plan: Plan, runner: Runner): Promise<Found | undefined> {
 		if (!this.#runner.isInTransaction || this.#subject.dialect.readsSnapshots !== true)
 			return new Reads(this.#live, () => plan, runner).alone(id, undefined)
@@ -268,7 +268,7 @@ export class SqlModel implements Model {
 		return rows[0] && plan.selectedRow.found(rows[0])
 	}
 
-	/** What a statement returns of the record that it changes. */
+	/** Runs a change and returns the record that it returns. */
 	async #changed(write: () => Statement, id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const change = async (runner: Runner): Promise<Found | undefined> => {
 			const { rows } = await runner.run(write())

@@ -14,7 +14,7 @@ export interface Column extends Field {
 	readonly sqlType: string
 	/** The default as SQL, if the database has no keyword `default` in updates. */
 	readonly defaultSql?: string | undefined
-	/** The collation by which texts are compared, of those that statements may name. @default byte by byte, or unknown */
+	/** The collation, if statements can name it. @default texts are compared byte by byte, or by an unknown collation */
 	readonly collation?: string | undefined
 	/** How values are stored, in the dialect's own terms; only set if the type doesn't determine it. */
 	readonly storage?: string | undefined
@@ -25,9 +25,9 @@ export interface Constraint {
 	/** As it appears in the database's errors. */
 	readonly name: string
 	readonly kind: 'primary' | 'unique' | 'foreign_key' | 'check'
-	/** Of a view: without the columns that it lacks. */
+	/** For a view, without the columns that it lacks. */
 	readonly columns: readonly string[]
-	/** Of a foreign key: what it refers to. `undefined` if unknown, or if values are compared in another way than by `=`. */
+	/** For a foreign key, what it refers to. `undefined` if unknown, or if values are compared in another way than by `=`. */
 	readonly target?: Target | undefined
 }
 
@@ -65,7 +65,7 @@ export interface Table {
 	readonly isWritable?: boolean
 	/** See `Model`. */
 	readonly readOnlyReason?: string | undefined
-	/** Of a writable view: the table behind it, which the database's errors name. `constraints` are that table's. */
+	/** For a writable view, the table behind it, which the database's errors name. `constraints` are that table's. */
 	readonly base?: Base | undefined
 	/** Whether changes run user-defined triggers or rules, or SQLite's `on conflict` clauses; `undefined` if unknown. */
 	readonly hasTriggers?: boolean
@@ -73,7 +73,7 @@ export interface Table {
 	readonly hasPolicies?: boolean
 }
 
-/** What the programmer is told who changes records that can only be read. */
+/** The message for a programmer who tries to change read-only records. */
 export function readOnlyText({ name, key, readOnlyReason }: Table): string {
 	if (readOnlyReason !== undefined) return `${name} can only be read: ${readOnlyReason}`
 	return `${name} ${key.length === 0 ? 'has no key' : 'is a view'}: its records can only be read`
@@ -84,7 +84,7 @@ export function isUniqueIn({ key, unique = [] }: Table, columns: readonly string
 	return [key, ...unique].some((names) => names.length > 0 && names.every((name) => columns.includes(name)))
 }
 
-/** Texts of at most so many characters needn't be measured. */
+/** Texts of up to this many characters are small: they aren't measured. */
 export const SHORT_TEXT = 255
 
 /** The alias of the table in all statements that read. */

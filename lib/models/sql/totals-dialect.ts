@@ -1,6 +1,6 @@
 /**
- * `TotalsDialect`: what a dialect has for totals, and the parts that it writes them of. `S` is `Sql`, whose file has this as a
- * part of `Dialect`.
+ * `TotalsDialect`: how a dialect writes totals, and the parts of a statement that it is given. `S` is `Sql`: a parameter,
+ * because the file of `Sql` imports this one.
  */
 import type { TimePart, Total, Totaled, TotalsQuery } from '../model.ts'
 import type { Span } from '../totals/time-zone.ts'
@@ -33,12 +33,12 @@ export interface TotalsParts<S> {
 
 /** How totals are written; without it, a dialect has none. */
 export interface TotalsDialect<S> {
-	/** Writes a select that has to be known before, of one row; returns false if nothing has to be. */
+	/** Writes a select of one row whose values `write` needs; returns false if it needs none. */
 	probe?(sql: S, parts: TotalsParts<S>): boolean
 	/** Writes the statement. `probed` is the row of `probe`. */
 	write(sql: S, parts: TotalsParts<S>, probed: readonly unknown[]): void
 	/**
-	 * Reads its rows; `undefined` if records have changed so that `probed` is wrong: then it is asked again.
+	 * Reads the statement's rows; `undefined` if records have changed so that `probed` is wrong: then both are run again.
 	 *
 	 * @default each is the JSON of a group; null if all of it is too large
 	 */

@@ -15,7 +15,7 @@ import type { Runner } from './runner.ts'
 import { ALIAS, type Column, columnName, columnOf, tableName } from './table.ts'
 import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from './totals-dialect.ts'
 
-/** How often it is asked while records are changed. */
+/** Maximum number of attempts while records are changed between the probe and the statement. */
 const MAX_ATTEMPTS = 3
 
 export class Totals {
@@ -99,7 +99,7 @@ function readJson({ rows }: Rows, { maxBytes }: TotalsQuery): Totaled {
 	return { json, groups: texts.length }
 }
 
-/** What the statement of {@link writeTotals} consists of. `ref` is a column of the inner select. */
+/** A dialect's SQL for the parts of {@link writeTotals}. `ref` is a column of the inner select. */
 export interface TotalsWords {
 	/** Writes the value that records are grouped by. */
 	key(sql: Sql, key: KeyColumn): void
@@ -151,7 +151,7 @@ export function writeTotals(sql: Sql, parts: TotalsParts<Sql>, words: TotalsWord
 		return sql.dialect.orderTerm({ column, descending: term.descending }, GROUPS)
 	})
 	if (order.length > 0) sql.add(` order by ${order.join(', ')}`)
-	// A literal: the plan for any limit could be one for few groups.
+	// A literal: with a placeholder, the planner might assume few groups.
 	sql.add(` limit ${query.limit}`)
 	if (words.selected !== undefined) sql.add(') p')
 }

@@ -24,8 +24,8 @@ export interface Session {
 	/** The connection of the user's own library, for SQL by hand. @default none */
 	readonly connection?: object
 	/**
-	 * A statement that fails if the transaction can't be committed any more; sent after SQL by hand, whose errors nobody
-	 * may have seen. Only needed if the server would roll back at the commit without an error.
+	 * A statement that fails if the transaction can't be committed any more; sent after SQL by hand, whose errors may have gone
+	 * unnoticed. Only needed if the server would roll back at the commit without an error.
 	 */
 	readonly probe?: string
 	/** Whether an error only says that an earlier one has aborted the transaction. @default none does */
@@ -72,7 +72,7 @@ class TransactionDriver implements Driver {
 	#hasEnded = false
 	/** Whether there may have been SQL by hand. */
 	#isByHand = false
-	/** The last error, also one by hand, but for those that only say that there was one. */
+	/** The last error, including those of SQL by hand, but not those that only say that an earlier one has aborted. */
 	#last: { readonly error: unknown } | undefined
 	readonly #session: Session
 	readonly #outer: TransactionDriver | undefined
@@ -90,7 +90,7 @@ class TransactionDriver implements Driver {
 	async finish<T>(work: (driver: Driver) => Promise<T>): Promise<T> {
 		try {
 			const result = await work(this)
-			// Perhaps for what nobody waits for: an error may still come.
+			// Waits for operations that `work` hasn't awaited, because they may still fail.
 			await this.#turn.after(async () => {
 				this.#hasEnded = true
 			})
@@ -190,7 +190,7 @@ class TransactionDriver implements Driver {
 	}
 
 	#assertUsable(): void {
-		// After the outer one, the connection may be in someone else's.
+		// After the outer transaction, the connection may be in another caller's.
 		if (this.#outer !== undefined) this.#outer.#assertUsable()
 		if (this.#hasEnded) throw transactionEnded()
 		if (this.#failure?.leavesNothing === true) throw this.#failure.error

@@ -1,6 +1,6 @@
 /**
- * `Turn`: on one connection, transactions within a transaction run one after the other, and what is outside of the open one
- * waits: it would become part of it, and be undone with it. Used by the drivers.
+ * `Turn`: a mutex for the transactions of one connection. Nested ones run one after the other, and statements outside of the
+ * open one wait: they would become part of it, and be rolled back with it. Used by the drivers.
  */
 import { NoConnection } from './pool.ts'
 
@@ -15,7 +15,8 @@ export class Turn {
 	/**
 	 * Calls `work` when no transaction is open.
 	 *
-	 * @param isGivenUp whether its caller waits no longer, and may have been told that nothing was done: then nothing is
+	 * @param isGivenUp whether the caller has timed out while this waited: then `work` isn't called, because the caller may have
+	 *   been told that nothing was changed
 	 */
 	after<T>(work: () => Promise<T>, isGivenUp?: () => boolean): Promise<T> {
 		return this.#open === undefined ? work() : this.#later(work, isGivenUp)

@@ -1,7 +1,7 @@
 /**
- * Upserts, also of one record. One statement where the database has `on conflict … do update` and says which it was;
- * elsewhere this looks for the record, changes it or creates one, and begins again if another one was faster. (`on duplicate
- * key update` of MariaDB would change the record of any unique key.) Called by `sql-model.ts`.
+ * Upserts a record: in one statement if the database has `on conflict … do update` and says which of the two it did.
+ * Otherwise looks for the record, changes it or creates one, and starts over if another request was faster. (MariaDB's `on
+ * duplicate key update` would change a record with the same values of any unique key.) Called by `sql-model.ts`.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Milliseconds } from '../../base/time.ts'
@@ -17,13 +17,13 @@ import type { Subject } from './subject.ts'
 import { ALIAS, type Column, columnOf, isGiven, tableName } from './table.ts'
 import { type Assignment, assignmentOf, changedTable, writeAssignments } from './writes.ts'
 
-/** How often an upsert begins again while others create and delete its record. */
+/** Maximum number of attempts while others create and delete the record. */
 const MAX_ATTEMPTS = 100
-/** Longest pause before it does so; the first ones are shorter. */
+/** Maximum pause between attempts; the first ones are shorter. */
 const MAX_PAUSE: Milliseconds = 20
-/** How often if the conflict is by no fields that the database names, as in an index on an expression. */
+/** Maximum number of conflicts without a record, if the error names no fields, as for an index on an expression. */
 const MAX_UNNAMED = 10
-/** How long it begins again after a deadlock or a lock that it didn't get: that may itself have taken seconds. */
+/** How long an upsert is retried after deadlocks and lock timeouts, each of which may itself take seconds. */
 const MAX_BUSY: Milliseconds = 5_000
 
 export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
@@ -38,11 +38,11 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 			const done = await changeOrCreate(to, given, attempt > 0)
 			if (done instanceof ModelError) {
 				unexplained += 1
-				// Not even once was that record there: others can hardly have deleted it each time.
+				// The conflicting record was never found: others can hardly have deleted it each time.
 				if (unexplained === (done.fields.length === 0 ? MAX_UNNAMED : MAX_ATTEMPTS)) throw done
 			} else if (done !== undefined) return done
 		} catch (error) {
-			// After a deadlock, a transaction is over: only its caller can begin again.
+			// After a deadlock, a transaction is over: only its caller can retry it.
 			if (to.isInTransaction || !(error instanceof ModelError) || error.kind !== 'busy') throw error
 			if (performance.now() - begun > MAX_BUSY) throw error
 		}
@@ -74,7 +74,7 @@ async function upsertAtOnce(to: Target, given: Upsert): Promise<Upserted> {
 		: new ModelError(runner.session === undefined ? 'refused' : 'forbidden')
 }
 
-/** Creates a record, or changes the one in its way if that matches the condition; see `Dialect.isInserted`. */
+/** Creates a record, or changes the conflicting one if that matches the condition; see `Dialect.isInserted`. */
 function upsertStatement(subject: Subject, { values, on, changes, where }: Upsert, plan: Plan): Statement {
 	const { table, dialect, columns } = subject
 	const given = givenFields(subject, values).map((field) => columnOf(columns, field))
@@ -95,9 +95,9 @@ function upsertStatement(subject: Subject, { values, on, changes, where }: Upser
 }
 
 /**
- * `undefined` if someone else was faster, or an error if what was in the way isn't found.
+ * Makes one attempt. Returns `undefined` if another request was faster, and the error if the conflicting record isn't found.
  *
- * @param isRepeated whether that has happened before
+ * @param isRepeated whether an attempt has failed before
  */
 async function changeOrCreate(
 	to: Target,
@@ -107,7 +107,7 @@ async function changeOrCreate(
 	const { subject, runner, selection, isInTransaction } = to
 	const { values, changes, on, where } = given
 	const mayLock = subject.dialect.readsSnapshots === true
-	// What is in the way of an insert stays locked until its transaction ends, so it is there to be found.
+	// In a transaction, a failed insert keeps the conflicting record locked, so that it can be found.
 	if (isRepeated && mayLock && !isInTransaction)
 		return runner.transaction((inner) => {
 			return changeOrCreate({ ...to, runner: inner, isInTransaction: true }, given, true)
@@ -116,7 +116,7 @@ async function changeOrCreate(
 	const id = await findId(to, given, where, locks)
 	const target = to.within(runner)
 	if (id !== undefined) {
-		// A snapshot of this transaction doesn't have what was committed since.
+		// Locked, because a snapshot of this transaction lacks what was committed since.
 		const read = locks ? (target.lock ?? target.read) : target.read
 		const guard = { where: sameAs(given, where), version: undefined }
 		const changed =
@@ -152,8 +152,8 @@ function sameAs({ on, values }: Upsert, where: Condition | undefined): Condition
 }
 
 /**
- * Whether the record with the same values matches the condition, asked at once, as it may be deleted meanwhile; `undefined`
- * for no record. Then another index may be in the way: one on an expression, or that compares or rounds differently.
+ * Whether the record with the same values matches the condition, in one statement, because it may be deleted in between.
+ * `undefined` for no record: then another index may conflict, one on an expression, or that compares or rounds differently.
  */
 async function isInTheWay(to: Target, given: Upsert, locks: boolean): Promise<boolean | undefined> {
 	const { subject, runner } = to

@@ -48,7 +48,7 @@ export class Lists {
 	readonly #writing: Writing
 	/** By selection (the same object each time) and order. */
 	readonly #cached = new WeakMap<readonly Selected[], TextCache<ListSql>>()
-	/** Of lists with joins, by the order, which is another object for each list. */
+	/** For lists with joins, by the order: each list has an object of its own. */
 	readonly #joined = new WeakMap<ListParts['order'], ListSql>()
 
 	constructor(dialect: Dialect, writing: Writing) {

@@ -1,7 +1,6 @@
 /**
- * Totals of SQLite, which has neither exact decimals nor time zones. Groups are made by the statement, with sums of parts
- * of numbers that fit into 64 bits; what is left, `having`, the order by totals and the JSON, is done here. The database is in
- * this process, so nothing is sent for it.
+ * Totals of SQLite, which has neither exact decimals nor time zones. The statement groups records and sums parts of numbers
+ * that fit into 64 bits; `having`, the order by totals and the JSON are left to this process, in which SQLite runs anyway.
  */
 import type { Totaled } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -17,10 +16,10 @@ import { NULL, type Sum, sumOf } from './totals/sums.ts'
 /** Maximum number of groups that are sorted, or compared, here. */
 const MAX_GROUPS = 100_000
 
-/** How many comparisons by the database are in one number, of 32 bits here. */
+/** How many results of comparisons are packed into one number: JavaScript's bit operators take 32 bits. */
 const BITS = 30
 
-/** With the results of comparisons by the database. */
+/** A group with the results of comparisons by the database. */
 interface ComparedGroup extends Group {
 	readonly bits: readonly number[]
 }
@@ -54,7 +53,7 @@ function planOf({ query, totals }: TotalsParts<Sql>, probe: Probe): Plan {
 	}
 }
 
-/** Whether a total is the `min` or `max` of a type that the database compares as it should. */
+/** Whether a total is the `min` or `max` of a type that the database compares correctly. */
 function isSqlExtreme(total: TotalColumn | undefined): boolean {
 	return total !== undefined && isExtreme(total) && total.column.type !== 'decimal'
 }
@@ -67,7 +66,7 @@ function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writ
 		const json = part === undefined ? columnJson(of, ref, writing) : partText(part, ref)
 		return `json_quote(${json})`
 	})
-	// Equal ranks for equal values, which are compared here.
+	// Ranks stand for the values, which are compared here.
 	const rank = (name: string) =>
 		`dense_rank() over (order by ${column(name)} nulls last), ${column(name)} is null`
 	if (!plan.isSorted) selected.push(...keys.map((_, at) => rank(`k${at}`)))
@@ -108,9 +107,9 @@ function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writ
 }
 
 /**
- * Returns `undefined` if values aren't as they were found to be.
+ * Returns `undefined` if values don't fit what the probe found, because they were changed since.
  *
- * @throws ModelError `too_large` for more groups than are looked at here
+ * @throws ModelError `too_large` for more than `MAX_GROUPS` groups
  */
 function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: Plan): Totaled | undefined {
 	if (!plan.isSorted && rows.length > MAX_GROUPS) throw new ModelError('too_large')
@@ -151,7 +150,7 @@ function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: P
 	})
 }
 
-/** Of a value's JSON, its rank, and whether it is null. */
+/** A cell from a value's JSON, its rank, and whether it is null. */
 function cellOf([json, rank, isNull]: readonly unknown[]): Cell {
 	return Number(isNull) === 1 ? NULL : { json: String(json), value: Number(rank) }
 }

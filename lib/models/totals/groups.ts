@@ -1,6 +1,6 @@
 /**
- * Groups with their totals, finished here where the store can't: those that match `having`, in their order, as JSON.
- * `jsonParts` is the JSON's layout for all stores.
+ * Filters groups by `having`, sorts them and writes their JSON, for stores that can't. `jsonParts` is the JSON's layout for
+ * all stores.
  */
 import type { Total, Totaled, TotalsCondition, TotalsQuery } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
@@ -28,7 +28,7 @@ export interface Columns<G extends Group> {
 	readonly totals: readonly Compare[]
 	/** The value that a total is compared with. */
 	operand(leaf: Leaf): unknown
-	/** The test of a comparison that the store has made; `undefined` for one that is made here. */
+	/** Reads the result of a comparison that the store has made; `undefined` for a comparison to make here. */
 	made?(leaf: Leaf): Test<G> | undefined
 }
 
@@ -57,7 +57,7 @@ export function jsonParts({ by, totals }: TotalsQuery): readonly JsonPart[] {
 		before = one.op !== 'count' && isLast ? '},' : ','
 		op = one.op
 	}
-	// The comma of what would have followed.
+	// Without the comma before a further member.
 	parts.push(before === '{' ? '{}' : `${before.slice(0, -1)}}`)
 	return parts
 }
@@ -131,7 +131,7 @@ function testOf<G extends Group>(having: TotalsCondition, compared: (leaf: Leaf)
 	return (group) => (isNull(group) ? undefined : test(group))
 }
 
-/** @param decisive the result of one test that is the result of all */
+/** `and` or `or`. @param decisive the result that decides as soon as one test has it */
 function joined<G extends Group>(
 	decisive: boolean,
 	tests: readonly Test<G>[],
@@ -146,7 +146,7 @@ function joined<G extends Group>(
 	return found
 }
 
-/** Returns what makes the test of a comparison. */
+/** Returns a function that makes the test of a comparison. */
 function comparing<G extends Group>(having: TotalsCondition, columns: Columns<G>): (leaf: Leaf) => Test<G> {
 	const places = columns.totals.map((compare, total) => {
 		const leaves = leavesOf(having).filter(
@@ -169,13 +169,13 @@ function comparing<G extends Group>(having: TotalsCondition, columns: Columns<G>
 }
 
 /**
- * Where a total is among all values that it is compared with: clients may ask for a hundred comparisons of each of many
- * groups, so a group's total is looked up among them once.
+ * The position of a total among all values that it is compared with. A query may have a hundred comparisons for each of
+ * many groups, so a group's total is searched for once and not compared a hundred times.
  */
 class Places {
 	readonly #total: number
 	readonly #compare: Compare
-	/** In their order, without equal ones. */
+	/** Sorted, without duplicates. */
 	readonly #operands: readonly unknown[]
 	#group: Group | undefined
 	#place = 0
@@ -200,7 +200,7 @@ class Places {
 		return 2 * low
 	}
 
-	/** The same for a group's total, which tests ask for one after another. */
+	/** The same for a group's total; kept for the latest group, because all its tests ask for it. */
 	ofGroup(group: Group): number {
 		if (group !== this.#group) {
 			this.#group = group

@@ -1,6 +1,6 @@
 /**
- * Time zones by `Intl`, as spans of time with one offset from UTC: for stores that know no zones, or not always. And the
- * texts of parts of a time.
+ * Time zones as spans of time with one offset from UTC, read from `Intl`: for stores without time zones, or whose tables of
+ * them may be empty. Also the texts of parts of a time.
  */
 import type { Milliseconds, Seconds } from '../../base/time.ts'
 import type { TimePart } from '../model.ts'
@@ -12,15 +12,15 @@ export interface Span {
 	readonly ahead: Seconds
 }
 
-/** Before this year, clocks are taken to show what they showed in it. */
+/** Earlier times are given the offset at the beginning of this year. */
 const FIRST_YEAR = 1_800
 /**
- * From this year on, a year is taken to be like the one that is a multiple of 400 years earlier, from 2100 on: by then
- * all zones follow rules that repeat with the calendar.
+ * From this year on, a year has the offsets of its equivalent in 2100 to 2499, a multiple of 400 years earlier: the
+ * calendar repeats every 400 years, and by 2100 all zones follow fixed rules.
  */
 export const FOLDED_YEAR = 2_500
 const CYCLE_YEARS = 400
-/** The first of the years that later ones are like. */
+/** The first of the equivalent years. */
 export const FOLD_TO_YEAR = FOLDED_YEAR - CYCLE_YEARS
 
 const SECOND: Milliseconds = 1_000
@@ -30,19 +30,19 @@ const DAY: Milliseconds = 86_400_000
 const WEEK = 7 * DAY
 
 /**
- * Offsets are compared in steps that are shorter than any period between two changes. From 1910 on, the shortest have a
- * week: in wars, around Ramadan, and where a state has thought better of it. `time-zone.long.ts` has them all.
+ * Offsets are sampled in steps shorter than any period between two changes. From 1910 on, the shortest period is a week: in
+ * wars, around Ramadan, and where a state took a change back. `time-zone.long.ts` tests all zones.
  */
 function stepIn(year: number): Milliseconds {
 	if (year < 1_910) return 180 * DAY
 	return (year < FOLD_TO_YEAR ? 6 : 30) * DAY
 }
 
-/** Maximum number of years and changes that are remembered, of all zones together: clients name them. */
+/** Maximum number of cached years and changes, of all zones together: clients choose the zones. */
 const MAX_HELD = 20_000
 
 export class TimeZones {
-	/** By the name that `Intl` has for all spellings of it. Least recently used first. */
+	/** By `Intl`'s canonical name. Least recently used first. */
 	readonly #zones = new Map<string, TimeZone>()
 	readonly #maxHeld: number
 	#held = 0
@@ -77,7 +77,7 @@ interface Year {
 
 export class TimeZone {
 	readonly #name: string
-	/** Those that were asked for. */
+	/** The years read so far. */
 	readonly #years = new Map<number, Year>()
 	#held = 0
 
@@ -85,14 +85,14 @@ export class TimeZone {
 		this.#name = timeZone
 	}
 
-	/** How many years and changes are remembered. */
+	/** The number of cached years and changes. */
 	get held(): number {
 		return this.#held
 	}
 
 	/**
-	 * The spans in which the times from one to another are, and a year around them. If there are times from `FOLDED_YEAR` on,
-	 * those of the years that they are like are among them.
+	 * The spans that cover the times `from` to `to`, and a year before and after. If there are times from `FOLDED_YEAR` on, the
+	 * spans include those of their equivalent years.
 	 */
 	spans(from: Milliseconds, to: Milliseconds): readonly Span[] {
 		const years = [from, to].map((time) => new Date(time).getUTCFullYear())
@@ -117,12 +117,12 @@ export class TimeZone {
 	}
 }
 
-/** What clocks show, by `Intl`: each question takes it a microsecond. Not kept, because it has some 30 KB. */
+/** Reads offsets from `Intl`, each in about a microsecond. Not cached, because its formatter takes some 30 KB. */
 class Clock {
 	readonly #format: Intl.DateTimeFormat
 
 	constructor(timeZone: string) {
-		// The offset, which alone isn't written, with what is shortest.
+		// `Intl` doesn't write an offset alone, so the shortest other part is added.
 		this.#format = new Intl.DateTimeFormat('en-US', {
 			...{ timeZone, weekday: 'narrow', timeZoneName: 'longOffset' },
 		})
@@ -168,7 +168,7 @@ class Clock {
 
 	/** At a whole second. */
 	#ahead(time: Milliseconds): Seconds {
-		// `S, GMT+05:30`, in history with seconds, in Greenwich sometimes only `GMT`.
+		// `S, GMT+05:30`; historical offsets may have seconds, and an offset of 0 may be only `GMT`.
 		const [, sign, hours = 0, minutes = 0, seconds = 0] =
 			/GMT(.)(\d+):(\d+)(?::(\d+))?$/.exec(this.#format.format(time)) ?? []
 		const ahead = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)
@@ -176,12 +176,12 @@ class Clock {
 	}
 }
 
-/** The year in which the clocks change as in this one. */
+/** The equivalent year: see `FOLDED_YEAR`. */
 export function foldedYear(year: number): number {
 	return year < FOLDED_YEAR ? year : ((year - FOLD_TO_YEAR) % CYCLE_YEARS) + FOLD_TO_YEAR
 }
 
-/** A time as the clocks of a zone show it, as if it were in UTC. */
+/** Converts a time to the local time of a zone, written as if it were in UTC. */
 export function localTime(time: Milliseconds, spans: readonly Span[]): Milliseconds {
 	const date = new Date(time)
 	const year = date.getUTCFullYear()
@@ -195,7 +195,7 @@ export function localTime(time: Milliseconds, spans: readonly Span[]): Milliseco
 	return time + (spans[low]?.ahead ?? 0) * SECOND
 }
 
-/** @param time as the clocks show it */
+/** @param time a local time, as from `localTime` */
 export function partText(part: TimePart, time: Milliseconds): string {
 	const date = new Date(time)
 	const [year, rest = ''] = [date.getUTCFullYear(), date.toISOString().replace(/^[+-]?\d+/, '')]

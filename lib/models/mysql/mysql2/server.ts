@@ -46,7 +46,7 @@ export async function askServer(driver: Driver, timeout: Milliseconds): Promise<
 	const facts = (rows[0] ?? []).map(textOf)
 	const [version = '', mode = '', client = '', connection = '', results = '', ...others] = facts
 	const [autocommit, schema, folds, packet, sorted] = others
-	// What a client sends is converted to the connection's, where other characters become '?'.
+	// Values are converted to the connection's character set, where other characters become '?'.
 	const charset = [client, connection, results].find((name) => name !== 'utf8mb4')
 	if (charset !== undefined) {
 		throw new TypeError(

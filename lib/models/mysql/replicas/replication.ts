@@ -1,6 +1,6 @@
 /**
- * How far a server of MariaDB or MySQL is, by its global transaction ids, which any user may ask for. Loaded by `model.ts`
- * if there are replicas.
+ * The position of a server of MariaDB or MySQL: its global transaction ids, which any user may read. Loaded by `model.ts` if
+ * there are replicas.
  */
 import type { Replication } from '../../sql/replicas/replication.ts'
 import { isLost, isReadOnly, isUnsent, kindOf, numberOf } from '../errors.ts'
@@ -35,12 +35,12 @@ function consequenceOf(error: unknown): 'down' | 'again' | undefined {
 /** The latest transaction of each domain. */
 type Domains = ReadonlyMap<string, { readonly server: string; readonly sequence: bigint }>
 
-/** What a server of MariaDB has. */
+/** The transactions that a server of MariaDB has. */
 interface MariaDbPosition {
 	readonly server: string
-	/** What is in its binary log. */
+	/** Those in its binary log. */
 	readonly own: Domains
-	/** What it has taken over from its primary. */
+	/** Those that it has replicated from its primary. */
 	readonly replicated: Domains
 }
 
@@ -61,14 +61,14 @@ const MARIADB: Replication<MariaDbPosition> = {
 		[...primary.own].every(([domain, last]) => {
 			const sequence = server.replicated.get(domain)?.sequence
 			if (sequence !== undefined && sequence >= last.sequence) return true
-			// The server may be the primary itself. What else is in its own log doesn't come from there.
+			// The server may be the primary itself. Other transactions in its own log don't come from the primary.
 			const own = last.server === server.server ? server.own.get(domain) : undefined
 			return own !== undefined && own.sequence >= last.sequence
 		}),
 	consequenceOf,
 }
 
-/** Of a list such as `0-1-270,1-2-15`: domain, server and number. */
+/** Parses a list such as `0-1-270,1-2-15`: domain, server and number. */
 function domainsOf(list: unknown): Domains {
 	const ids = String(list ?? '').split(',')
 	return new Map(
@@ -97,7 +97,7 @@ const MYSQL: Replication<Ranges> = {
 	consequenceOf,
 }
 
-/** Of a set such as `3e11fa47-…:1-5:8,\n4c1e…:1:tag:1-3`; a tag's ranges are those of a source of their own. */
+/** Parses a set such as `3e11fa47-…:1-5:8,\n4c1e…:1:tag:1-3`; a tag's ranges are those of a source of their own. */
 function rangesOf(set: unknown): Ranges {
 	const ranges = new Map<string, [bigint, bigint][]>()
 	for (const one of String(set ?? '').split(',')) {

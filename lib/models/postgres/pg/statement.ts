@@ -115,8 +115,8 @@ export interface NamedStatement {
 }
 
 /**
- * A statement behind another one that sets up their transaction. The server begins it with the first one, and ends it at
- * the Sync behind the second, with everything that was set for it; after an error it skips what is left until the Sync.
+ * A statement after another one that sets up the transaction of both. The server begins the transaction with the first one, and
+ * ends it, with its settings, at the Sync after the second; after an error it skips everything up to the Sync.
  */
 export class PgAfter extends PgStatement {
 	/** Whether the first statement is done. */
@@ -141,12 +141,12 @@ export class PgAfter extends PgStatement {
 		if (this.isSetUp) return
 		this.isSetUp = true
 		this.rows = []
-		// pg looks at them when the server has parsed a statement, to know what is prepared.
+		// pg reads these when the server has parsed a statement, to record it as prepared.
 		this.name = this.#main.name
 		this.text = this.#main.statement.text
 	}
 
-	/** A read that writes, in a function, isn't a failover, after which the connection would have to be closed. */
+	/** Hides the SQLSTATE of a read that writes, in a function: it would be taken for a failover, and the connection closed. */
 	override handleError(error: Error): void {
 		const isOwn = isReadOnly(error) && !this.#main.statement.writes
 		super.handleError(

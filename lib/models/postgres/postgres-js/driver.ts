@@ -129,8 +129,8 @@ export class PostgresJsDriver implements Driver {
 	/**
 	 * Uses the transactions and savepoints of postgres.js. When the connection is lost, it may already be replaced by one
 	 * that others use, perhaps in a transaction: nothing may be sent any more, not even the `rollback` that postgres.js
-	 * sends once `work` has ended. So that never ends; the transaction is rejected because of the connection. The same for a
-	 * savepoint whose transaction has ended.
+	 * sends when its callback ends. So the callback never ends; the transaction rejects because of the lost connection. The
+	 * same for a savepoint whose transaction has ended.
 	 */
 	async #scope<T>(
 		open: (scope: (sql: PostgresJsTransaction) => Promise<void>) => Promise<unknown>,
@@ -185,12 +185,12 @@ export class PostgresJsDriver implements Driver {
 			}
 			try {
 				const result = await work(inner)
-				// Perhaps for what nobody waits for: an error may still come, and postgres.js would not see it.
+				// Waits for operations that `work` hasn't awaited: postgres.js wouldn't see their errors after the end.
 				await turn.after(async () => {
 					scope.hasEnded = true
 				})
 				await sent?.catch(() => {})
-				// A statement by hand that nobody waits for may fail as well, and has when this one is answered.
+				// The same for statements by hand: they are answered before this one.
 				if (isByHand) await this.#run(sql, PROBING).catch(() => {})
 				results.push(result)
 			} finally {
@@ -258,14 +258,14 @@ function hasEnded(scope: Scope): boolean {
 }
 
 /**
- * The rows of a result. After a connection was lost within a result, postgres.js (3.4.9) goes on counting rows where that one
- * ended: the first result of the next connection begins with as many holes.
+ * The rows of a result. After a connection was lost within a result, postgres.js (3.4.9) continues to count rows from there: the
+ * first result of the next connection begins with as many holes.
  */
 function ownRows(rows: unknown[][]): unknown[][] {
 	return rows.length === 0 || 0 in rows ? rows : rows.filter(() => true)
 }
 
-/** `sql` is lent as it is: to watch its queries would run them, also those that are parts of others. */
+/** The error by hand isn't known: watching a query of `sql` would run it, even if it is only a part of another query. */
 function failedByHand(cause: unknown): TypeError {
 	return new TypeError('a statement by hand has failed in this transaction: throw its error on', { cause })
 }

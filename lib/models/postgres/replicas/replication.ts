@@ -1,6 +1,6 @@
 /**
- * How far a server of PostgreSQL is: the position in its write-ahead log, which any user may ask for. A replica that
- * streams from the primary has the same positions. Loaded by `model.ts` if there are replicas.
+ * The position of a server of PostgreSQL in its write-ahead log, which any user may read. A replica that streams from the
+ * primary has the same positions. Loaded by `model.ts` if there are replicas.
  */
 import type { Position, Replication } from '../../sql/replicas/replication.ts'
 import { codeOf, isReadOnly, kindOf, READ_TIMEOUT } from '../errors.ts'
@@ -24,7 +24,7 @@ export const REPLICATION: Replication<bigint> = {
 		if (!(error instanceof Error) || error.message === READ_TIMEOUT) return undefined
 		// A function that writes.
 		if (isReadOnly(error)) return 'again'
-		// A timeout, a page of a gigabyte, or what a statement needs more of than it may have: of memory, of temporary files.
+		// A timeout, a page of a gigabyte, out of memory, or over the limit of temporary files.
 		if (['57014', '54000', '53200', '53400'].includes(codeOf(error) ?? '')) return undefined
 		const kind = kindOf(error)
 		if (kind === 'unavailable' || kind === 'outcome_unknown') return 'down'

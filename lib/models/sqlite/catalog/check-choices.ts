@@ -1,6 +1,6 @@
 /**
- * The texts that a check constraint allows in a column, `check (state in ('draft', 'public'))`, from the statement that has created
- * the table. A condition of any other form is left to the database. Called by `introspect.ts`.
+ * The texts that a check constraint allows in a column, `check (state in ('draft', 'public'))`, from the table's `create table`
+ * statement. A condition of any other form is left to the database. Called by `introspect.ts`.
  */
 
 /** The choices by the columns' names, in lower case. */
@@ -20,7 +20,7 @@ export function checkedChoices(sql: string): ReadonlyMap<string, readonly string
 interface Token {
 	/** `N` for a name, `T` for a text, `check` and `in` for these words, else the sign itself. */
 	readonly shape: string
-	/** Of names and texts, without quotes. */
+	/** The name or the text, without quotes. */
 	readonly value: string
 }
 
@@ -42,7 +42,7 @@ function tokensOf(sql: string): Token[] {
 	}).filter((token) => token !== undefined)
 }
 
-/** The tokens from an opening parenthesis to its end; none if there is no such. */
+/** The tokens from an opening parenthesis to the closing one; none if it is never closed. */
 function parenthesized(tokens: readonly Token[], start: number): readonly Token[] {
 	let depth = 0
 	for (let at = start; at < tokens.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * Decimals of SQLite as they are stored, which decides how they are added up: as texts, or, in a column without text
- * affinity, as floats and integers, which are read with the declared number of digits.
+ * How SQLite stores decimals, which decides how they are summed: as texts or, in a column without text affinity, as floats and
+ * integers, which are read with the declared number of digits.
  */
 import type { Column } from '../../sql/table.ts'
 import { SCALE } from '../json.ts'
@@ -13,7 +13,7 @@ export interface Decimals {
 	/** Whether all values are texts with the same number of digits after the point, or none is a text. */
 	readonly kind: 'texts' | 'numbers' | 'mixed'
 	readonly count: number
-	/** Whether there are values besides that are no decimals: see {@link ofDecimals}. */
+	/** Whether there are also values that aren't decimals: see {@link ofDecimals}. */
 	readonly hasOthers: boolean
 }
 
@@ -35,7 +35,7 @@ const INFINITY = '9e999'
 
 /**
  * Whether a value that isn't null is a finite number, or a text of digits with a sign or a point. A text that looks like a
- * number is compared as one, and is below all other texts; what is left besides digits is an exponent, or blanks.
+ * number is compared as a number, which is below all other texts; `glob` then rejects those with an exponent or blanks.
  */
 function isDecimalSql(ref: string): string {
 	const text = `${ref} <= cast(${INFINITY} as real) and ${ref} not glob '*[^+-9]*'`
@@ -83,23 +83,23 @@ export function decimalsOf({ column }: OfColumn, row: readonly unknown[]): Decim
 	}
 }
 
-/** A float has so many digits for sure. */
+/** The digits that a float keeps exactly. */
 const EXACT_DIGITS = 15
 const INTEGER_DIGITS = 18
 
-/** Whether the numbers, without their point, are integers whose sum has 64 bits. */
+/** Whether the numbers, without their point, are integers whose sum fits into 64 bits. */
 export function isUniform({ kind, whole, fraction, count }: Decimals): boolean {
 	const digits = whole + fraction
 	if (kind === 'mixed' || digits + String(count).length > INTEGER_DIGITS) return false
 	return kind === 'texts' || digits <= EXACT_DIGITS
 }
 
-/** Digits after the point of numbers that {@link isUniform} holds for. */
+/** Digits after the point, if {@link isUniform}. */
 export function scaleOf(column: Column, { kind, fraction }: Decimals): number {
 	return kind === 'numbers' ? (declaredScale(column) ?? 0) : fraction
 }
 
-/** Whether a value is one of such numbers: 1 or 0. */
+/** SQL that is 1 for a number that {@link uniformSql} can convert, and 0 for any other value. */
 export function isUniformSql({ ref }: OfColumn, { kind, whole, fraction }: Decimals): string {
 	if (kind === 'numbers') return `typeof(${ref}) <> 'text' and abs(${ref}) < 1e${whole}`
 	const point = `instr(${ref}, '.')`
@@ -107,13 +107,13 @@ export function isUniformSql({ ref }: OfColumn, { kind, whole, fraction }: Decim
 	return `typeof(${ref}) = 'text' and ${digits} and length(${ref}) <= ${whole + fraction + 1}`
 }
 
-/** Such a number without its point. */
+/** SQL for a number without its point, if {@link isUniform}. */
 export function uniformSql({ column, ref }: OfColumn, { kind }: Decimals): string {
 	if (kind === 'texts') return `cast(replace(${ref}, '.', '') as integer)`
 	const scale = declaredScale(column) ?? 0
 	const factor = `1${'0'.repeat(scale)}`
 	const rounded = `cast(round(${ref} * ${factor}.0) as integer)`
-	// A float with more digits than are shown is rounded as it is shown.
+	// A float with more digits is rounded as in its JSON, by `printf`.
 	const shown = `cast(replace(printf('%.${scale}f', ${ref}), '.', '') as integer)`
 	return `case when ${rounded} / ${factor}.0 = ${ref} then ${rounded} else ${shown} end`
 }

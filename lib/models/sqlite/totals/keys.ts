@@ -1,4 +1,4 @@
-/** The keys of SQLite's totals: parts of times in a zone; and what has to be known of the records before. */
+/** The keys of SQLite's totals, parts of times in a zone; and `Probe`, which reads what the statement must know of the records. */
 import type { Milliseconds } from '../../../base/time.ts'
 import type { TimePart } from '../../model.ts'
 import type { Sql } from '../../sql/dialect.ts'
@@ -69,7 +69,7 @@ export class Probe {
 		return once('utc', utc, (time) => {
 			const ahead = offsetOf(time, spans, to, OFFSETS)
 			const local = `strftime('%Y-%m-%dT%H:%M:%S', substr(${time}, 1, 19), (${ahead}) || ' seconds')`
-			// Beyond the range of SQLite's functions, what UTC has.
+			// UTC if the local time is out of the range of SQLite's functions.
 			return `coalesce(${local}, ${time})`
 		})
 	}
@@ -82,7 +82,7 @@ const OFFSETS: OffsetWords = {
 		`printf('%04d', (substr(${time}, 1, 4) - ${FOLD_TO_YEAR}) % 400 + ${FOLD_TO_YEAR}) || substr(${time}, 5)`,
 }
 
-/** SQLite evaluates an expression wherever its name is written, except that of a select without a table. */
+/** Evaluates an expression once: SQLite would copy it to each use of its name, but not out of a select without a table. */
 function once(name: string, value: string, write: (name: string) => string): string {
 	return `(select ${write(name)} from (select ${value} as ${name}))`
 }
@@ -96,7 +96,7 @@ function utcSql({ column, ref }: KeyColumn): string {
 	return column.type === 'timestamp' ? timestampSql(ref, formatOf(column.storage).kind) : ref
 }
 
-/** What is grouped by: of a week, its Thursday, which is in the year that the week belongs to. */
+/** What is grouped by; for a week its Thursday, which is in the year that the week belongs to. */
 export function keySql(key: KeyColumn, probe: Probe): string {
 	return key.part === undefined ? key.ref : partSql(key.part, probe.localSql(key))
 }
@@ -118,7 +118,7 @@ function partSql(part: TimePart, time: string): string {
 	}
 }
 
-/** The text of a part, once a group. Older SQLite has no format for weeks. */
+/** The text of a part, written once per group. Older SQLite has no format for weeks. */
 export function partText(part: TimePart, ref: string): string {
 	if (part !== 'week') return ref
 	return `strftime('%Y-W', ${ref}) || printf('%02d', (strftime('%j', ${ref}) - 1) / 7 + 1)`

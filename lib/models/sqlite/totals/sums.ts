@@ -1,6 +1,6 @@
 /**
- * Sums of SQLite that are exact: `sum` of integers fails beyond 64 bits, and decimals are texts or floats. Numbers become
- * integers where they have few digits, and else are cut into parts; the sums of the parts are put together here.
+ * Exact sums in SQLite, whose `sum` of integers fails beyond 64 bits, and whose decimals are texts or floats. Decimals with few
+ * digits are summed as integers; other numbers are cut into parts, whose sums are put together here.
  */
 import type { Column } from '../../sql/table.ts'
 import type { TotalColumn } from '../../sql/totals-dialect.ts'
@@ -25,13 +25,13 @@ export interface Sum {
 	cell(values: readonly unknown[]): Cell
 	/** The value that the total is compared with. */
 	operand(leaf: Leaf): unknown
-	/** Whether the values are still as they were found to be: others may have been written meanwhile. @default true */
+	/** Whether the values still fit what the probe found: others may have been written since. @default true */
 	isAsFound?(values: readonly unknown[]): boolean
 }
 
 export const NULL: Cell = { json: 'null', value: null }
 
-/** Digits of a part: sums of nine of them fit into 64 bits for more records than there can be. */
+/** Digits of a part: with nine, its sum fits into 64 bits for more records than there can be. */
 const PART = 9
 
 type OfColumn = Extract<TotalColumn, { readonly column: Column }>
@@ -70,7 +70,7 @@ const counting: Sum = {
 	cell: ([count]) => ({ json: String(count), value: Number(count) }),
 }
 
-/** What the database compares as it should: the statement has its JSON and its place in the order. */
+/** A `min` or `max` that the database compares correctly: the statement selects its JSON and its rank. */
 function plain({ op, ref }: OfColumn): Sum {
 	return { ...numeric, columns: [`${op}(${ref})`], cell: () => NULL }
 }
@@ -103,7 +103,7 @@ function integerOf(value: unknown): bigint {
 	return BigInt(String(value ?? 0))
 }
 
-/** The upper and the lower 32 bits of each. */
+/** Sums the upper and the lower 32 bits separately. */
 function integers(total: OfColumn): Sum {
 	const { ref } = total
 	return {
@@ -114,7 +114,7 @@ function integers(total: OfColumn): Sum {
 	}
 }
 
-/** Decimals that all have the same digits behind the point, and are few enough: as integers. */
+/** Sums decimals as integers: all have the same number of digits after the point, and their sum fits (`isUniform`). */
 function uniform(total: OfColumn, found: Decimals): Sum {
 	const integer = uniformSql(total, found)
 	const name = total.op === 'min' || total.op === 'max' ? total.op : 'sum'
@@ -127,11 +127,11 @@ function uniform(total: OfColumn, found: Decimals): Sum {
 	}
 }
 
-/** Sums each nine digits, from the right. */
+/** Sums parts of nine digits. */
 function decimals(total: OfColumn, { whole, fraction }: Decimals): Sum {
 	const sql = decimalText(total)
 	const parts = Math.max(1, Math.ceil((whole + fraction) / PART))
-	// As many zeros in front as the parts have room for.
+	// The digits before the point, padded with zeros to fill the first part.
 	const before = parts * PART - fraction
 	const zeros = (count: number) => `'${'0'.repeat(count)}'`
 	const all = `substr(${zeros(before)} || ${sql.whole}, -${Math.max(before, 1)}) || substr(${sql.fraction} || ${zeros(fraction)}, 1, ${fraction})`
@@ -153,8 +153,8 @@ function decimals(total: OfColumn, { whole, fraction }: Decimals): Sum {
 }
 
 /**
- * The least or the greatest decimal, which the database would compare as texts: with the number of digits in front, those of
- * one sign are in their order.
+ * The least or the greatest decimal. The database compares texts: with the number of their digits in front, decimals of the
+ * same sign are in order.
  */
 function extreme(total: OfColumn): Sum {
 	const { op, ref } = total
