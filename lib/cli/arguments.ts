@@ -1,4 +1,4 @@
-/** What the command line says, checked: `verbena postgres://localhost/blog --port 8080 --write`. */
+/** Parses and checks the command line: `verbena postgres://localhost/blog --port 8080 --write`. */
 import { isIP } from 'node:net'
 import { parseArgs } from 'node:util'
 import { escaped } from '../base/error-text.ts'
@@ -7,7 +7,7 @@ import { isLoopback } from '../transport/admission.ts'
 
 /** A mistake on the command line: its message is all that is printed. */
 export class UsageError extends Error {
-	/** @param lines may have names of a database: their control characters, which a terminal would obey, are escaped */
+	/** @param lines may contain names from a database: control characters, which a terminal would interpret, are escaped */
 	constructor(...lines: readonly string[]) {
 		super(lines.map(escaped).join('\n'))
 	}
@@ -26,7 +26,7 @@ export interface Command {
 	readonly host: string
 	readonly port: number
 	readonly isWritable: boolean
-	/** What every request must have in `Authorization: Bearer <token>`. */
+	/** The token that every request must have in `Authorization: Bearer <token>`. */
 	readonly token: string | undefined
 	/** The token in the first curl line. */
 	readonly shownToken: string
@@ -67,7 +67,7 @@ const OPTIONS = {
 /** Options that mean nothing to `types` and `eject`. */
 const SERVING = ['port', 'host', 'token', 'watch'] as const
 
-/** A token that is shorter is guessed sooner or later. */
+/** Minimum length of a token, in characters: shorter ones can be guessed. */
 const SHORTEST_TOKEN = 16
 
 /**

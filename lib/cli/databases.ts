@@ -1,4 +1,4 @@
-/** The databases that `verbena` serves: from the first argument to models, by the user's own driver. */
+/** Opens the database that the first argument names, with the user's own driver. */
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { attempt } from '../base/attempt.ts'
@@ -12,9 +12,9 @@ import { openJson } from './json-file.ts'
 import { problemOf } from './problems.ts'
 import type { Source } from './source.ts'
 
-/** Connections to a server. */
+/** Maximum number of connections to a database server. */
 const MAX_CONNECTIONS = 10
-/** A server that accepts connections and never answers is given up. */
+/** Timeout for a server that accepts a connection but never answers. */
 const CONNECT_SECONDS = 5
 
 interface PgModule {
@@ -48,8 +48,8 @@ interface NodeSqlite {
 /**
  * Opens what the command names.
  *
- * @param folder where the user is: relative paths and drivers are found from there
- * @throws UsageError for a URL that is none, and for a file or a driver that isn't there or can't be opened
+ * @param folder the user's current folder: relative paths and drivers are resolved from there
+ * @throws UsageError for an invalid URL, and for a file or driver that is missing or can't be opened
  */
 export async function sourceOf({ source, schema }: Command, folder: string): Promise<Source> {
 	// At least two letters: C:\blog.db is a path.
@@ -82,7 +82,7 @@ async function postgres(url: URL, folder: string, schema: string | undefined): P
 	if (typeof module.default === 'function') {
 		const options = { max: MAX_CONNECTIONS, connect_timeout: CONNECT_SECONDS, onnotice: () => {} }
 		const connect = module.default
-		// A socket's folder, as libpq and pg have it; postgres.js would send it to the server as a setting.
+		// The folder of a Unix socket, as for libpq and pg; postgres.js would send it to the server as a setting.
 		const socket = url.searchParams.get('host')
 		const shown = new URL(url)
 		shown.searchParams.delete('host')
@@ -139,7 +139,7 @@ async function sqliteDriver(
 	folder: string,
 ): Promise<{ driver: 'node:sqlite' | 'better-sqlite3' | 'libsql'; Database: SqliteClass }> {
 	const own = process.getBuiltinModule('node:sqlite') as NodeSqlite | undefined
-	// Since Node 22.16.
+	// `setReturnArrays` is there since Node 22.16.
 	if (own !== undefined && 'setReturnArrays' in own.StatementSync.prototype)
 		return { driver: 'node:sqlite', Database: own.DatabaseSync }
 	const { name, module } = await driverIn<{ readonly default: SqliteClass }, 'better-sqlite3' | 'libsql'>(
@@ -150,7 +150,7 @@ async function sqliteDriver(
 	return { driver: name, Database: module.default }
 }
 
-/** The path of `sqlite:blog.db`, `sqlite:///tmp/blog.db` or `file:my%20blog.db`: as it is if there is such a file. */
+/** The path in `sqlite:blog.db`, `sqlite:///tmp/blog.db` or `file:my%20blog.db`, decoded unless a file has the encoded name. */
 function fileIn(source: string, folder: string): string {
 	const name = source.slice(source.indexOf(':') + 1).replace(/^\/\//, '')
 	return existsSync(resolve(folder, name)) ? name : (attempt(() => decodeURIComponent(name)) ?? name)
@@ -180,10 +180,10 @@ function withoutPassword(url: URL): string {
 	return shown.href
 }
 
-/** The URL's own error would repeat it, and it may have a password. */
+/** Parses a URL. Its own error isn't used: it would repeat the URL, which may contain a password. */
 function urlOf(source: string): URL {
 	const url = URL.canParse(source) ? new URL(source) : undefined
-	// Of postgres://user:12/3@host/d the host is "user": the path would be printed.
+	// In postgres://user:12/3@host/d the host is "user": the path, with a part of the password, would be printed.
 	if (url !== undefined && url.hash === '' && !url.pathname.includes('@')) return url
 	throw new UsageError(
 		'This is no URL: write postgres://user:password@host:5432/database, with special characters of the password as %40',

@@ -1,4 +1,4 @@
-/** The user's own database drivers: found in their folder, or beside this package, as `npx -p verbena -p pg` puts them. */
+/** Finds the user's own database drivers: in their folder, or beside this package, where `npx -p verbena -p pg` puts them. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,11 +14,11 @@ export interface FoundDriver<Name, Module> {
 /**
  * Imports the first of some packages that is installed.
  *
- * @param folder where the user is
+ * @param folder the user's current folder
  * @param names packages, the best first
  * @param database for the message: `PostgreSQL`
  * @param beside a file of this package
- * @throws UsageError if none is there, with the command that installs the first, and if one can't be loaded
+ * @throws UsageError if none is installed, with the command that installs the first, and if one can't be loaded
  */
 export async function driverIn<Module, Name extends string = string>(
 	folder: string,
@@ -43,7 +43,7 @@ export async function driverIn<Module, Name extends string = string>(
 
 async function imported<Module>(file: string, name: string): Promise<Module> {
 	try {
-		// The package is the user's own: what it makes is checked by the model that it is given to.
+		// Not checked here: the model checks the driver's objects that it is given.
 		return (await import(pathToFileURL(file).href)) as Module
 	} catch (error) {
 		throw new UsageError(`${name} can't be loaded: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,4 +1,4 @@
-/** A program that serves a database as `verbena` does: what `verbena eject` writes, to go on from. */
+/** `verbena eject`: writes a program that serves a database as `verbena` does, as a starting point. */
 import type { CrudOptions } from '../crud/options.ts'
 import { keyNames } from '../models/key.ts'
 import { UsageError } from './arguments.ts'
@@ -17,9 +17,9 @@ interface Opening {
 }
 
 /**
- * Writes the program, as TypeScript and JavaScript read it.
+ * Writes the program, which is valid as TypeScript and as JavaScript.
  *
- * @throws UsageError for a file in memory, which no driver opens
+ * @throws UsageError for a JSON file, which is opened without a driver
  */
 export function ejected(plans: readonly TablePlan[], { place, connecting }: Source): string {
 	if (connecting === undefined) throw new UsageError(`${place}: eject is for databases that a driver opens`)
@@ -28,7 +28,7 @@ export function ejected(plans: readonly TablePlan[], { place, connecting }: Sour
 	const through = new Set(
 		plans.flatMap(({ relations }) => Object.values(relations).map((one) => one.through)),
 	)
-	// A table in between is named by relations, beside its handler.
+	// The model of a junction table needs a variable: relations refer to it, and so does its own handler.
 	const modelNames = new Map(
 		plans.filter(({ name }) => through.has(name)).map(({ name }) => [name, `${names.get(name)}Model`]),
 	)
@@ -122,7 +122,7 @@ function memberName(name: string): string {
 	return name === '__proto__' ? "['__proto__']" : propertyName(name)
 }
 
-/** Names that the program has otherwise, and words of the language that a table may be named by. */
+/** Names that the program uses itself, and reserved words, which a table may have as its name. */
 const TAKEN: ReadonlySet<string> = new Set(
 	`pg Pool postgres mysql createPool pool sql database Database DatabaseSync CrudHandler createServer PostgresModel MysqlModel
 	SqliteModel server url stop process console Number arguments await break case catch class const continue debugger default
@@ -143,7 +143,7 @@ function variablesOf(plans: readonly TablePlan[]): ReadonlyMap<string, string> {
 			const base = /^[\p{ID_Start}$]/u.test(joined) ? joined : `table${joined}`
 			let variable = TAKEN.has(base) ? `${base}Table` : base
 			for (let at = 2; taken.has(variable); at++) variable = `${base}${at}`
-			// The model of a table in between has this name, with "Model" behind it.
+			// If it is a junction table, its model has this name with "Model" appended.
 			taken.add(variable).add(`${variable}Model`)
 			return [name, variable]
 		}),

@@ -1,4 +1,4 @@
-/** The handlers of a database's tables, as `verbena` serves them: every column, read only unless told otherwise. */
+/** The handlers of a database's tables, as `verbena` serves them: every column, read-only by default. */
 import { CrudHandler } from '../crud/crud-handler.ts'
 import type { CrudOperation, CrudOptions } from '../crud/options.ts'
 import { keyNames } from '../models/key.ts'
@@ -9,17 +9,17 @@ import { relationsOf, type TableRelations } from './relations.ts'
 /** A table that can be served, and how. */
 export interface TablePlan {
 	readonly name: string
-	/** Its path, without a slash before it. */
+	/** Its path, without a leading slash. */
 	readonly path: string
 	readonly model: Model
-	/** All but the relations. */
+	/** Without the relations. */
 	readonly options: CrudOptions
 	readonly relations: TableRelations
 }
 
 export interface Plans {
 	readonly plans: readonly TablePlan[]
-	/** Why others aren't served: `secret: permission denied for table secret`. */
+	/** Why other tables aren't served: `secret: permission denied for table secret`. */
 	readonly refused: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export async function plansOf(models: ReadonlyMap<string, Model>, isWritable: bo
 		else refused.push(`${name}: ${reason}`)
 	}
 	const relations = relationsOf(readable, isWritable)
-	// The server's own.
+	// The server's own path.
 	const paths = new Set(['openapi.json'])
 	const plans = [...readable].map(([name, model]): TablePlan => {
 		const options = optionsFor(model, isWritable)
@@ -96,7 +96,7 @@ function optionsFor(model: Model, isWritable: boolean): CrudOptions {
 }
 
 /**
- * Why the user may not read a table. What has no key isn't tried: it may be a view that computes for minutes.
+ * Why the user may not read a table. One without a key isn't tried: it may be a view that takes minutes.
  *
  * @throws ModelError if the database can't be reached
  */
@@ -128,7 +128,7 @@ function whyNoHandler(model: Model): string | undefined {
 
 /** A path that no other table has. */
 function pathOf(name: string, taken: Set<string>): string {
-	// A JSON file may name a table ''; at the root is the explorer.
+	// A JSON file may name a table '', but the root is the explorer's.
 	const base = name.replaceAll(/[^\p{L}\p{N}._~-]+/gu, '_').replace(/^\.*$/, '_')
 	let path = base
 	for (let at = 2; taken.has(path); at++) path = `${base}_${at}`

@@ -1,6 +1,6 @@
 /**
- * Records from a JSON file, kept in memory: `{"posts":[{"id":1,"title":"a"}],"comments":[{"id":1,"postId":1}]}`. Types are
- * those of the values; `postId` and `post_id` refer to `post` or `posts` if all their values are ids there.
+ * Records from a JSON file, kept in memory: `{"posts":[{"id":1,"title":"a"}],"comments":[{"id":1,"postId":1}]}`. Types
+ * are inferred from the values; `postId` and `post_id` refer to `post` or `posts` if all their values are ids there.
  */
 import { randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -53,7 +53,7 @@ async function readTables(file: string, shown: string): Promise<JsonTable[]> {
 	})
 }
 
-/** @returns what throws a UsageError for an error of the file */
+/** @returns a handler that turns an error of the file into a UsageError */
 function unreadable(shown: string): (error: Error) => never {
 	return ({ message }) => {
 		throw new UsageError(`${shown} can't be read: ${message}`)
@@ -90,7 +90,7 @@ function tableOf(name: string, rows: readonly Row[]): JsonTable {
 	return { name, rows, key, fields: Object.fromEntries(fields) }
 }
 
-/** Not what its prototype has: a field may be named `constructor`. */
+/** An own property: a field may be named `constructor`. */
 function fieldValue(row: Row, field: string): unknown {
 	return Object.hasOwn(row, field) ? row[field] : undefined
 }
@@ -114,7 +114,7 @@ function typeOfOne(value: unknown): FieldType {
 	return Number.isSafeInteger(value) ? 'integer' : 'float'
 }
 
-/** Makes the models, referenced tables first; in a circle one reference is left out. */
+/** Makes the models, referenced tables first; in a cycle, one reference is left out. */
 function modelsOf(tables: readonly JsonTable[], shown: string): Record<string, Model> {
 	const models = new Map<string, MemoryModel>()
 	const make = (table: JsonTable, path: readonly JsonTable[]): MemoryModel => {
@@ -140,7 +140,7 @@ function modelOf({ name, fields, key, rows }: JsonTable, references: References,
 	try {
 		return new MemoryModel(name, { fields, key, references, rows })
 	} catch (error) {
-		// A text with \u0000, for one.
+		// For example a text with \u0000.
 		const cause = error instanceof Error ? error.cause : undefined
 		if (!(cause instanceof ModelError)) throw error
 		throw new UsageError(`${shown}: ${name} has a value of ${cause.fields.join(', ')} that can't be stored`)

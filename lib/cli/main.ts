@@ -7,7 +7,7 @@ import { sourceOf } from './databases.ts'
 import { serve } from './serve.ts'
 import { written } from './write.ts'
 
-/** Of the package: this file is in `dist/cli` or `lib/cli`. */
+/** The package's version: this file is in `dist/cli` or `lib/cli`. */
 function version(): string {
 	const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
 		version: string
@@ -20,7 +20,7 @@ function fail(error: unknown): void {
 	process.exitCode = 1
 }
 
-// Whoever reads may leave early, as in `verbena … | head`: what is printed then is for nobody, and serving goes on.
+// The program that reads the output may exit early, as in `verbena … | head`: EPIPE is ignored, and serving goes on.
 for (const stream of [process.stdout, process.stderr])
 	stream.on('error', (error: NodeJS.ErrnoException) => {
 		if (error.code !== 'EPIPE') throw error

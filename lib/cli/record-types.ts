@@ -1,7 +1,7 @@
-/** TypeScript's types of tables as the API shows their records: what `verbena types` writes. */
+/** `verbena types`: the TypeScript types of the tables' records as the API sends them. */
 import type { Field, FieldType, Model } from '../models/model.ts'
 
-/** Types of JSON's values. A `bigint` that is written as text, and texts with choices, are decided by the field. */
+/** TypeScript types of JSON values. The types of a `bigint` sent as text and of texts with choices depend on the field. */
 const TYPES: Readonly<Record<FieldType, string>> = {
 	...{ boolean: 'boolean', integer: 'number', bigint: 'number', float: 'number', json: 'unknown' },
 	...{ decimal: 'string', text: 'string', uuid: 'string', date: 'string', time: 'string' },
@@ -19,7 +19,7 @@ export interface RelatedTable {
  * A module with the interfaces `Db` and `Related`: `new CrudHandler<Db['article']>(…)`,
  * `new CrudClient<Db['article'], Related['article']>(…)`.
  *
- * @param place what they are the tables of, for people
+ * @param place the database, for people
  */
 export function recordTypes(tables: readonly RelatedTable[], place: string): string {
 	const records = tables.map(({ name, model: { fields } }) =>
@@ -55,7 +55,7 @@ ${relations.join('')}}
 `
 }
 
-/** A member of an interface, an object with these members. */
+/** A property whose type is an object with these members. */
 function membered(name: string, members: readonly (readonly [name: string, type: string])[]): string {
 	const lines = members.map(([member, type]) => `\t\t${propertyName(member)}: ${type}\n`)
 	return `\t${propertyName(name)}: {\n${lines.join('')}\t}\n`

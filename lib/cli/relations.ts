@@ -1,18 +1,18 @@
 /**
- * The relations that foreign keys mean, with names for clients: `author_id` of an article makes `author` there, and
- * `article` at the author; a table whose key is two foreign keys ties many to many.
+ * Derives relations from foreign keys, and names them: `author_id` in `article` gives articles the relation `author`, and
+ * authors `article`; a table whose key consists of two foreign keys is a junction table, for many to many.
  */
 import { isSameFields, keyNames } from '../models/key.ts'
 import type { Model, Reference } from '../models/model.ts'
 
-/** A relation of a table, by the names of tables; the rest is as in the option `relations` of a `CrudHandler`. */
+/** A relation of a table. It names tables; the rest is as in the option `relations` of a `CrudHandler`. */
 export interface TableRelation {
 	readonly target: string
 	readonly by?: readonly string[]
 	readonly many?: boolean
-	/** The table in between. */
+	/** The junction table. */
 	readonly through?: string
-	/** With a table in between that is written, records can be tied and untied. */
+	/** Set if the junction table can be written, so that records can be tied and untied. */
 	readonly writable?: readonly 'tie'[]
 }
 
@@ -22,7 +22,7 @@ export type TableRelations = Readonly<Record<string, TableRelation>>
 interface ForeignKey extends Reference {
 	readonly from: string
 	readonly target: string
-	/** Whether another one leads from the same table to the same target. */
+	/** Whether another foreign key leads from the same table to the same target. */
 	readonly isOneOfSeveral: boolean
 }
 
@@ -35,18 +35,18 @@ export function relationsOf(
 	const keyedModels = new Map(keyed)
 	const keys = keyed.flatMap(([name]) => foreignKeysOf(name, keyedModels))
 	const found = new Map(keyed.map(([name]): [string, Record<string, TableRelation>] => [name, {}]))
-	/** Adds it by the first name that is free. */
+	/** Adds a relation under the first of these names that is free. */
 	const add = (name: string, names: readonly string[], relation: TableRelation) => {
 		const own = found.get(name)
 		const model = models.get(name)
 		if (own === undefined || model === undefined) return
 		const isTaken = (one: string) =>
-			// Assigned, it would be the prototype.
+			// Assigning `__proto__` would set the prototype.
 			one === '__proto__' || Object.hasOwn(own, one) || model.fields.some((field) => field.name === one)
 		const free = names.map(plain).find((one) => one !== '' && !isTaken(one))
 		if (free !== undefined) own[free] = relation
 	}
-	/** Whether the two refer to each other, so that the columns alone may not say which key is meant. */
+	/** Whether two tables refer to each other, so that the columns alone may not say which key is meant. */
 	const isMutual = ({ from, target }: ForeignKey) =>
 		from !== target && keys.some((other) => other.from === target && other.target === from)
 	for (const key of keys) {
@@ -85,7 +85,7 @@ function foreignKeysOf(from: string, models: ReadonlyMap<string, Model>): Foreig
 	const model = models.get(from)
 	return [...models].flatMap(([target, other]) => {
 		const all = model?.references?.(other) ?? []
-		// A relation is chosen by its columns: of (a, b) and (b, a) to the same table none could be.
+		// A relation is identified by its columns: with (a, b) and (b, a) to the same table, neither could be.
 		const references = all.filter(
 			(one) => !all.some((other) => other !== one && isSameFields(other.fields, one.fields)),
 		)

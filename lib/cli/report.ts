@@ -5,9 +5,9 @@ import type { Command } from './arguments.ts'
 import type { Plans, TablePlan } from './handlers.ts'
 import type { Source } from './source.ts'
 
-/** The rest are in the OpenAPI description. */
+/** Maximum number of tables to list; all are in the OpenAPI description. */
 const MOST_TABLES = 30
-/** Of the columns and relations of one table. */
+/** Maximum number of a table's columns, and of its relations, to list. */
 const MOST_NAMES = 8
 
 /** What is served, where, the first curl line, and how to go on. */

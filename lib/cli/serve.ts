@@ -23,14 +23,14 @@ const logger: Logger = { ...consoleLogger, warn: (_, message) => console.error(e
 export interface Serving {
 	/** Without a trailing slash. */
 	readonly url: string
-	/** Answers the requests that have begun, and closes the database. May be called again. */
+	/** Finishes the requests that have begun, and closes the database. May be called again. */
 	close(): Promise<void>
 }
 
 /** What is served at the moment. */
 interface Served {
 	server: Server
-	/** Differs if what would be served differs. */
+	/** Changes when the tables to serve change. */
 	version: string
 }
 
@@ -47,7 +47,7 @@ export async function serve(
 	interval = WATCH_INTERVAL,
 ): Promise<Serving> {
 	try {
-		// Read before the records: a change in between is found by the first look.
+		// Read before the records, so that `watch` notices a change made in between.
 		const stamp = await source.stamp?.()
 		const opened = await openTables(command, source, print)
 		const plans = await plansIn(opened, command, source)
@@ -61,7 +61,7 @@ export async function serve(
 			: undefined
 		const close = async () => {
 			stopping.abort()
-			// At once, whatever is being read; and what has been served since.
+			// Closed at once, even if `watch` is reading tables; and again, because `watch` may have replaced the server.
 			await served.server.close()
 			await watching
 			await served.server.close()
@@ -101,7 +101,7 @@ function serverOf({ plans }: Plans, { token, isWatching }: Command, { place }: S
 		...(token === undefined
 			? {}
 			: { authenticator: new TokenAuthenticator({ tokens: { [tokenDigest(token)]: { id: 'user' } } }) }),
-		// The port is closed while a server is replaced by the next.
+		// Short, because the port is closed until the next server replaces this one.
 		...(isWatching ? { graceTimeoutSeconds: 1 } : {}),
 	})
 }
@@ -140,7 +140,7 @@ async function watch(
 			const plans = await plansIn(opened, command, source)
 			const next = serverOf(plans, command, source)
 			if (signal.aborted) return
-			// If the port is lost now, the tables are served anew even if they are as before.
+			// If the port is lost now, the next round starts a server even if the tables are the same.
 			served.version = ''
 			await served.server.close()
 			const { url } = await listening(next, command)
@@ -148,7 +148,7 @@ async function watch(
 			lastMessage = ''
 			print(`\nThe tables have changed.\n${reportOf(plans, source, command, url)}`)
 		} catch (error) {
-			// Tried again at the next look.
+			// Tried again in the next round.
 			const { message } = problemOf(error, source.place)
 			if (message !== lastMessage) print(message)
 			lastMessage = message

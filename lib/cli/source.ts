@@ -1,8 +1,8 @@
-/** What `verbena` serves: a database that is open, of whatever kind. */
+/** `Source`: an open database of any kind, which `verbena` serves. */
 import type { Model } from '../models/model.ts'
 import type { BrokenView } from '../models/sql/options.ts'
 
-/** How a program of one's own opens a database. */
+/** How an ejected program opens a database. */
 export interface Connecting {
 	readonly driver: 'pg' | 'postgres' | 'mysql2/promise' | 'node:sqlite' | 'better-sqlite3' | 'libsql'
 	/** A URL without its password, or a file. */
@@ -13,7 +13,7 @@ export interface Connecting {
 
 /** An open database. */
 export interface Source {
-	/** What it is, for people: without user and password. */
+	/** Its name for people, without user and password. */
 	readonly place: string
 	/** Left out if no driver is used. */
 	readonly connecting?: Connecting
@@ -26,7 +26,7 @@ export interface Source {
 	 * @throws Error for a database that can't be reached, for a table that can't be opened, and what `broken` throws
 	 */
 	open(broken: BrokenView): Promise<Readonly<Record<string, Model>>>
-	/** Changes when the records do; without it, what the tables are like is compared. */
+	/** A text that changes when the records do; without it, `--watch` compares the tables and their fields. */
 	stamp?(): Promise<string>
 	close(): Promise<void>
 }

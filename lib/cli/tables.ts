@@ -1,4 +1,4 @@
-/** The tables that a command is about: opened, and planned. Called to serve them, and to write types and programs. */
+/** Opens and plans the tables that a command is about. Called by `serve.ts` and `write.ts`. */
 import { setTimeout } from 'node:timers/promises'
 import { nearest } from '../base/options.ts'
 import type { Milliseconds } from '../base/time.ts'

@@ -14,7 +14,7 @@ export interface Call {
 	readonly conditions?: Readonly<Record<string, string>>
 	/** Sent as `Idempotency-Key`; makes retries safe. */
 	readonly idempotencyKey?: string | undefined
-	/** Whether the server stores keys for it, as for POST and PATCH. */
+	/** Whether the server accepts an idempotency key for this request; for POST and PATCH it always does. */
 	readonly takesKey?: boolean
 	/** Called in place of `response.text()`; returns undefined if it has read the body as something else. */
 	readonly read?: (response: Response) => Promise<string | undefined>
@@ -176,7 +176,7 @@ export class ApiError extends Error {
 	declare readonly details: readonly Detail[]
 	/** The method of the request; `undefined` in an error that the client didn't make, as for `url`. */
 	declare readonly method: string | undefined
-	/** The URL of the request, without the query: logs have the error's properties, and a query has values. */
+	/** The URL of the request, without the query: logs contain an error's properties, and a query may be private. */
 	declare readonly url: string | undefined
 	/** The id of the request in the server's log. */
 	declare readonly requestId: string | undefined
@@ -184,7 +184,7 @@ export class ApiError extends Error {
 	declare readonly retryAfterSeconds: number | undefined
 	/**
 	 * The response, for its headers; its body has been read. `undefined` if there was none. Not enumerable, so that logs
-	 * don't have its headers, nor its URL with the query.
+	 * contain neither its headers nor its URL with the query.
 	 */
 	declare readonly response: Response | undefined
 	/** The body: its value if it is JSON, or else its text. */

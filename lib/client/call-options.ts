@@ -11,10 +11,10 @@ export interface CrudClientOptions extends SendOptions {
 	readonly key?: string | readonly string[]
 }
 
-/** The id of a record (of several values, a list: `[7, 'herb']`), or the record itself. */
+/** The id of a record (a list if its key has several fields: `[7, 'herb']`), or the record itself. */
 export type RecordOrId<T> = Id | readonly Id[] | Readonly<Partial<T>>
 
-/** A record of `updateMany`: its key, its version if it must have that, and the fields to change. */
+/** A record for `updateMany`: its key, the fields to change and, optionally, the version that it must still have. */
 export type Changed<T, Input> = Readonly<Partial<Omit<T, keyof Input>>> & Readonly<Partial<Input>>
 
 /** Options of calls that return a record. */
@@ -34,45 +34,45 @@ export interface CreateOptions<
 	I extends Include<T, R> = Include<T, R>,
 > extends RecordOptions<T, R, F, I> {
 	/**
-	 * 1 to 255 characters of printable ASCII, new for each call. A server that stores keys does it only once,
-	 * so the call can be retried like a read.
+	 * 1 to 255 characters of printable ASCII, new for each call. A server that stores keys executes the
+	 * call only once per key, so it can be retried like a read.
 	 *
-	 * @default none: it is attempted once
+	 * @default none: the call is attempted once
 	 */
 	readonly idempotencyKey?: string | undefined
 }
 
-/** How far an export or an import is. */
+/** The progress of an export or import. */
 export interface Progress {
-	/** The number of records that were read, or sent. */
+	/** Records read, or sent, so far. */
 	readonly records: number
-	/** The number of all records, if it is known: of an export, with `count: true` in its query. */
+	/** The number of all records, if known: for an export with `count: true` in its query. */
 	readonly total?: number | undefined
 }
 
 /** Options of `export`. */
 export interface ExportOptions extends CallOptions {
-	/** Called for each piece that has arrived. */
+	/** Called after each chunk of the response. */
 	readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
 /** Options of `import`. */
 export interface ImportOptions extends CallOptions {
-	/** `'check'` tells what is wrong, and stores nothing. @default it is stored */
+	/** `'check'` reports problems and stores nothing. @default the records are stored */
 	readonly mode?: 'check' | undefined
-	/** Called for the records of an iterable, when they are being sent; in browsers, when they have been collected. */
+	/** Called while an iterable's records are sent; in browsers and with `sign`, while they are collected. Not for files. */
 	readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** An iterable of records, or a file whose type is `text/csv`, which is the default, or `application/x-ndjson`. */
+/** An iterable of records, or a file of type `text/csv` (the default) or `application/x-ndjson`. */
 export type ImportSource<Input> = Iterable<Input> | AsyncIterable<Input> | Blob
 
-/** What an import is answered with. */
+/** The result of an import. */
 export interface Imported {
 	readonly records: number
-	/** Of a check: what is wrong, `17.title` in line 17. */
+	/** The problems that a check has found; `17.title` is a field in line 17. */
 	readonly problems?: readonly Detail[]
-	/** Of a check: there may be more problems. */
+	/** Set if there may be more problems than those that a check lists. */
 	readonly more?: true
 }
 

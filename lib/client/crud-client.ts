@@ -38,19 +38,19 @@ export type RelatedClient<M> =
 		? ManyClient<T, R>
 		: OneClient<TargetOf<M>, RelationsOf<M>>
 
-/** The many records that are related to one. */
+/** The records of a to-many relation. */
 export interface ManyClient<T extends object, R extends object>
 	extends Pick<CrudClient<T, R>, 'url' | 'list' | 'pages' | 'count' | 'create'> {
-	/** Relates a record, many to many; no effect if it is related already. `PUT /blog/article/7/tags/3` */
+	/** Relates an existing record (many to many); no effect if it is related already. `PUT /blog/article/7/tags/3` */
 	tie(of: RecordOrId<T>, options?: CallOptions): Promise<void>
-	/** Ends that; the record itself stays. `DELETE /blog/article/7/tags/3` */
+	/** Removes the relation; the record itself stays. `DELETE /blog/article/7/tags/3` */
 	untie(of: RecordOrId<T>, options?: CallOptions): Promise<void>
 }
 
-/** The one record that is related to another. */
+/** The record of a to-one relation. */
 export interface OneClient<T, R> {
 	readonly url: string
-	/** Rejects with `not_found` if there is none. `GET /blog/article/7/author` */
+	/** Rejects with `not_found` if there is no such record. `GET /blog/article/7/author` */
 	get<F extends FieldPath<T, R> = FieldName<T>, const I extends Include<T, R> = never>(
 		options?: RecordOptions<T, R, F, I>,
 	): Promise<Selected<T, R, F, I>>
@@ -75,7 +75,7 @@ const KEY: Check = [
  *     const article = await articles.get(5)
  *     await articles.update(article, { title: 'Thyme' }) // PATCH /blog/article/5, If-Match: "7"
  *
- * Relations are named with the type of their records, in `Many` if there may be several:
+ * The second type argument names the relations, each with the type of its records, in `Many` if there may be several:
  *
  *     const articles = new CrudClient<Article, { author: Author; comments: Many<Comment> }>('article', '/blog')
  *     const { data } = await articles.list({ include: ['author'], where: { 'author.name': 'Ada' } })
@@ -141,8 +141,8 @@ export class CrudClient<
 	}
 
 	/**
-	 * All records that match, without pages, where the server allows exports: `limit` is their number in all. Rejects if it is
-	 * cut off, when earlier records were delivered. It isn't a snapshot.
+	 * All matching records without paging, where the server allows exports; `limit` is the maximum in all. Rejects if the
+	 * response is cut off, after it has delivered the records before that. Not a snapshot.
 	 *
 	 *     for await (const article of articles.export({ where: { tag: 'tea' } })) write(article)
 	 */
@@ -155,7 +155,7 @@ export class CrudClient<
 	}
 
 	/**
-	 * Creates records, all or none, where the server allows imports: of an iterable, or of a file in CSV or lines of JSON.
+	 * Creates the records of an iterable or of a file (CSV or NDJSON), all or none, where the server allows imports.
 	 *
 	 *     const { problems } = await articles.import(file, { mode: 'check' }) // POST /blog/article/import
 	 */
@@ -243,8 +243,8 @@ export class CrudClient<
 	}
 
 	/**
-	 * Creates records, or changes those with the same values in `on`, unique fields, where the server allows it; absent fields
-	 * of existing records stay as they are. All or none; returns them in their order. `PUT /blog/article?on=slug`
+	 * Creates records, or changes existing ones with the same values in the unique fields `on`, where the server allows it;
+	 * absent fields keep their values. All or none; returns them in the given order. `PUT /blog/article?on=slug`
 	 */
 	upsert<F extends FieldPath<T, R> = FieldName<T>>(
 		values: readonly Input[],
@@ -289,8 +289,8 @@ export class CrudClient<
 	}
 
 	/**
-	 * The records of a relation of one record, as a list of their own, or the one. The request for them is made by the
-	 * methods of what is returned.
+	 * A client for one relation of a record: its list, or its single record. Sends no request itself; the client's methods
+	 * do.
 	 *
 	 *     await articles.related(7, 'comments').list({ limit: 3 })  // GET /blog/article/7/comments?limit=3
 	 *     await articles.related(7, 'comments').create({ text: 'Mine, too' })
@@ -303,7 +303,7 @@ export class CrudClient<
 		const { key: _key, ...settings }: CrudClientOptions = this.settings
 		const client = new CrudClient(name, `${this.url}/${segmentOf(idOf(of, this.key))}`, settings)
 		const send = async (method: 'PUT' | 'DELETE', other: unknown, options?: CallOptions) => {
-			// By its id: the ETag of a record says nothing about what it is related to.
+			// Passes the id, so that the record's ETag isn't sent as If-Match: it says nothing about relations.
 			await client.record(method, idOf(other, client.key) as Id, undefined, options)
 		}
 		const more = {

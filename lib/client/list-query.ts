@@ -10,7 +10,7 @@ import { checkNames } from './settings.ts'
 /** Browsers, proxies and servers all accept URLs of this length. */
 const MAX_URL_LENGTH = 2_000
 
-/** A `ListQuery`, whatever its records are. */
+/** A `ListQuery` for records of any type. */
 export interface AnyQuery {
 	readonly where?: object | undefined
 	readonly filter?: unknown
@@ -42,7 +42,7 @@ export function encodeQuery(collection: string, query: AnyQuery): Call {
 	return encodeParameters(collection, otherParameters(query), query, PARAMETERS)
 }
 
-/** The deletion of what matches, by its URL alone. @throws TypeError for conditions that don't fit into that */
+/** The request that deletes the matching records. @throws TypeError if the conditions don't fit into the URL */
 export function encodeDeletion(collection: string, query: AnyQuery): Call {
 	checkNames('a deletion', query, ['where', 'filter', 'search'] satisfies (keyof AnyQuery)[])
 	const { method, url } = encodeQuery(collection, query)
@@ -53,7 +53,7 @@ export function encodeDeletion(collection: string, query: AnyQuery): Call {
 /**
  * The request for parameters and conditions.
  *
- * @param names parameters that conditions can't be mistaken for
+ * @param names reserved parameters: conditions on fields with these names go into `filter`
  * @throws TypeError for conditions that can't be sent
  */
 export function encodeParameters(
@@ -91,10 +91,10 @@ function otherParameters(query: AnyQuery): [string, unknown][] {
 	})
 }
 
-/** Those without a value have no effect. */
+/** Left out if empty. */
 const LISTS = ['sort', 'include']
 
-/** What a call returns of each record, as parameters of a URL. @throws TypeError as `encodeQuery` */
+/** `fields` and `include` as the query of a URL. @throws TypeError as `encodeQuery` */
 export function selectionText({ fields, include }: AnyQuery): string {
 	const texts = otherParameters({ fields, include }).map(([name, value]): [string, string] => [
 		name,
@@ -107,7 +107,7 @@ function textOf(value: unknown): string {
 	return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Settings by relation as the server expects them. Those without a value have no effect. */
+/** An `include` as the server expects it. Settings that are undefined are left out. */
 function includeJson(include: unknown): unknown {
 	if (!isRecord(include) || Array.isArray(include)) return include
 	const entries = Object.entries(include).map(([name, settings]) => {
@@ -221,7 +221,7 @@ function isFilter(field: string, match: unknown): match is object {
 }
 
 function termOf(field: string, match: unknown): JsonFilter {
-	if (match === null) return { [field]: null } // also of a relation
+	if (match === null) return { [field]: null } // a field that is null, or a relation to no record
 	if (isFilter(field, match)) return { [field]: filterJson(match) }
 	if (!holdsNull(match)) return { [field]: operatorsOf(field, match) }
 	// `in` never matches null, so null becomes an alternative.

@@ -57,8 +57,8 @@ export interface Operators<V> {
 export type Match<V> = Scalar<V> | null | readonly (Scalar<V> | null)[] | Operators<V>
 
 /**
- * Conditions by field name, all of which must hold. Those on fields of a relation hold for the one related record, or for
- * some of many, all for the same one.
+ * Conditions by field name, all of which must hold. Those on fields of a relation are about the related record; of many
+ * related records, one must match them all.
  *
  *     { title: 'Thyme', age: { gte: 3 }, tag: ['a', 'b'], deleted: null, 'author.name': 'Ada' }
  */
@@ -81,11 +81,11 @@ type Groups<T, R> = {
 	readonly not?: Filter<T, R>
 }
 
-/** A condition on the one related record, null for none; or on many. */
+/** A condition on a relation: for to-one, a filter, or null for no record; for to-many, quantifiers. */
 type RelatedFilter<M> =
 	M extends Many<infer T, infer R> ? Quantified<T, R> : Filter<TargetOf<M>, RelationsOf<M>> | null
 
-/** Conditions on many related records, all of which must hold. */
+/** Conditions on a to-many relation, all of which must hold. */
 export interface Quantified<T, R = NoRelations> {
 	/** At least one record matches. */
 	readonly some?: Filter<T, R>
@@ -93,7 +93,7 @@ export interface Quantified<T, R = NoRelations> {
 	readonly none?: Filter<T, R>
 	/** All records match, also if there are none. */
 	readonly every?: Filter<T, R>
-	/** How many there are. */
+	/** The number of related records. */
 	readonly count?: number | { readonly [K in 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte']?: number }
 }
 
@@ -111,12 +111,12 @@ export interface SelectionQuery<T, R = NoRelations> {
 	readonly filter?: Filter<T, R> | undefined
 	/** Words, each of which must be in at least one searchable field; case is ignored. */
 	readonly search?: string | undefined
-	/** Deleted records instead of the others, where the server keeps them for those who may restore them. @default the others */
+	/** `'only'` for deleted records, if the server keeps them and the caller may restore them. @default the other records */
 	readonly deleted?: 'only' | undefined
 }
 
 /**
- * Relations whose records each record shall have: names, `['author', 'comments.author']`, or settings by name,
+ * Relations to include in each record: names, `['author', 'comments.author']`, or settings by name,
  * `{ author: true, comments: { limit: 3, sort: '-id', include: ['author'] } }`. Untyped for records with arbitrary fields.
  */
 export type Include<T, R = NoRelations> = string extends keyof T
@@ -128,7 +128,7 @@ export type Include<T, R = NoRelations> = string extends keyof T
 type IncludeSettings<M> =
 	M extends Many<infer T, infer R> ? IncludeMany<T, R> : IncludeOne<TargetOf<M>, RelationsOf<M>>
 
-/** What is included of the one related record. */
+/** Settings for including a to-one relation. */
 export interface IncludeOne<T, R = NoRelations> {
 	/** @default all that are visible */
 	readonly fields?: readonly FieldPath<T, R>[]
@@ -136,20 +136,20 @@ export interface IncludeOne<T, R = NoRelations> {
 	readonly include?: Include<T, R>
 }
 
-/** Which related records are included, and what of them. */
+/** Settings for including a to-many relation. */
 export interface IncludeMany<T, R = NoRelations> extends IncludeOne<T, R> {
 	/** Maximum number within each record. @default the server's for this relation */
 	readonly limit?: number
 	/** @default the server's own order */
 	readonly sort?: SortTerm<T, R> | readonly SortTerm<T, R>[]
 	readonly filter?: Filter<T, R>
-	/** Whether to count those that match, as `meta.total`; a number counts only up to it. @default false */
+	/** Whether to count the related records that match, as `meta.total`; a number counts only up to it. @default false */
 	readonly count?: boolean | number
 }
 
 /**
- * Has `never` where settings of an include are unknown: TypeScript looks for unknown properties only where it doesn't
- * infer a type.
+ * Gives unknown settings of an include the type `never`: TypeScript doesn't check for excess properties where it infers
+ * the type.
  */
 type Known<I, R> = [keyof R] extends [never]
 	? unknown
@@ -175,7 +175,7 @@ type KnownSettings<S, M> = S extends object
 		}
 	: unknown
 
-/** What a call returns of each record. */
+/** The fields and relations that a call returns of each record. */
 export interface Selection<T, R, F extends FieldPath<T, R>, I extends Include<T, R>> {
 	/** The fields to get, also of related records: `['title', 'author.name']`. @default all that are visible */
 	readonly fields?: readonly F[] | undefined

@@ -1,6 +1,6 @@
 /**
  * Types of records with related ones: which relations there are, what `fields` and `include` may name, and the record that
- * a call with them resolves with. Names with dots are typed behind at most two relations, because their number multiplies.
+ * a call with them resolves with. Dotted names are typed through at most two relations: each level multiplies their number.
  */
 
 /** Without relations. */
@@ -12,7 +12,7 @@ declare const RELATIONS: unique symbol
 export interface RelatedMeta {
 	/** Maximum number of related records within each record, as the server applied it. */
 	readonly limit: number
-	/** The cursor of those after these, for `related(record, name).list()`; null if there are none. */
+	/** The cursor of the next records, for `related(record, name).list()`; null if there are none. */
 	readonly next: string | null
 	/** How many there are; present if they were counted. */
 	readonly total?: number
@@ -21,18 +21,18 @@ export interface RelatedMeta {
 }
 
 /**
- * A list within a record; and among the relations of a `CrudClient`, one to many records. `R` are the relations of those.
+ * A list within a record. In the relations of a `CrudClient`: a to-many relation, whose records have the relations `R`.
  *
  *     { comments: Many<Comment, { author: Author }> }
  */
 export interface Many<T, R = NoRelations> {
 	readonly data: T[]
 	readonly meta: RelatedMeta
-	/** Never there: for its type only. */
+	/** Exists only in the type. */
 	readonly [RELATIONS]?: R
 }
 
-/** A relation to one record that has relations itself; without those, `Author` alone is the same as `One<Author>`. */
+/** A to-one relation whose record has the relations `R`. Without relations, `Author` is the same as `One<Author>`. */
 export interface One<T, R = NoRelations> {
 	readonly [RELATIONS]: readonly [T, R]
 }
@@ -126,7 +126,7 @@ type Related<T, R, F extends string, P extends string, Whole> = Shape<
 	P
 >
 
-/** Whether only the type of an include is known, not which relations it names: it is in a variable. */
+/** Whether the type of an include is too wide to tell which relations it names, as that of a variable may be. */
 export type IsWide<I> = true extends (
 	I extends readonly unknown[]
 		? number extends I['length']
@@ -141,7 +141,7 @@ export type IsWide<I> = true extends (
 
 /**
  * The record that a call with the fields `F` and the include `I` resolves with. If the type of the include doesn't say
- * which relations it names, any of them may be there.
+ * which relations it names, each of them may be present or not.
  */
 export type Selected<T, R, F extends string, I> = [keyof R] extends [never]
 	? Fields<T, F>

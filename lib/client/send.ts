@@ -51,7 +51,7 @@ export async function send(call: Call, settings: Settings, timing: Timing = PLAT
 	}
 }
 
-/** Makes a call whose answer is a list. @throws ApiError as `send`, and for anything else than a list */
+/** Makes a call whose answer is a list. @throws ApiError as `send`, and for anything but a list */
 export async function listIn<T>(call: Call, settings: Settings): Promise<T[]> {
 	const { data, response } = await send(call, settings)
 	if (Array.isArray(data)) return data as T[] // as the program has declared
@@ -64,7 +64,7 @@ function jsonOf(call: Call): string | undefined {
 	const text: string | undefined = JSON.stringify(
 		body,
 		function (this: Record<string, unknown>, name, value) {
-			// The value before `toJSON`, which Date and Buffer have, was called.
+			// The value before its `toJSON` was called, which Date and Buffer have.
 			const original = this[name]
 			if (isLossy(original)) throw notJson(call)
 			return jsonScalar(original instanceof Date ? original : value)

@@ -35,7 +35,7 @@ export type Having<Name extends string = string> = {
 	readonly not?: Having<Name>
 }
 
-/** The names of what is asked for, besides the keys. */
+/** The names of the requested totals. */
 type TotalName<Sum extends string, Avg extends string, Min extends string, Max extends string> =
 	| 'count'
 	| `sum.${Sum}`
@@ -43,7 +43,7 @@ type TotalName<Sum extends string, Avg extends string, Min extends string, Max e
 	| `min.${Min}`
 	| `max.${Max}`
 
-/** The name of a key in its group. */
+/** The name of a key in a group: `created` for `created:month`. */
 type KeyName<K> = K extends `${infer Name}:${TimePart}` ? Name : K
 
 /** Which records are added up, and how they are grouped. */
@@ -61,17 +61,17 @@ export interface TotalsQuery<
 	readonly by?: readonly By[] | undefined
 	/** The fields to add up. Sums of decimals and integers are exact. */
 	readonly sum?: readonly Sum[] | undefined
-	/** Averages; of decimals and integers, strings with six more digits after the point than the sum has. */
+	/** Averages. For decimals and integers they are strings, with six more decimal places than the sum. */
 	readonly avg?: readonly Avg[] | undefined
 	readonly min?: readonly Min[] | undefined
 	readonly max?: readonly Max[] | undefined
 	/** Whether to count the records of each group. @default false */
 	readonly count?: Count | undefined
-	/** Which groups to return. Names only what is asked for. @default all */
+	/** Conditions on groups; only on totals that the query requests. @default all groups */
 	readonly having?: Having<NoInfer<TotalName<Sum, Avg, Min, Max>>> | undefined
 	/** `'-sum.amount'` for descending order. @default the order of `by` */
 	readonly sort?: readonly NoInfer<SortName<KeyName<By> | TotalName<Sum, Avg, Min, Max>>>[] | undefined
-	/** Number of groups to return, the first ones. Without it, more than the server's maximum are an error. */
+	/** Maximum number of groups. Without it, more groups than the server's maximum are an error. */
 	readonly limit?: number | undefined
 	/** The time zone of parts of times, such as `Europe/Berlin`. @default 'UTC' */
 	readonly tz?: string | undefined
@@ -83,7 +83,7 @@ type KeyValue<T, R, K> = K extends `${infer Name}:${TimePart}`
 	? string | Extract<Whole<T, R, Name>, null>
 	: Whole<T, R, K>
 
-/** Behind a relation, there may be no record. */
+/** The type of a key's values; with null for a related record's field, because there may be no record. */
 type Whole<T, R, K> = K extends keyof T ? T[K] : RelatedValue<R, K> | null
 
 type Values<T, Op extends string, Name extends string, Average> = [Name] extends [never]
@@ -115,7 +115,7 @@ export type TotalsGroup<
 	Values<T, 'min', Min, false> &
 	Values<T, 'max', Max, false>
 
-/** A `TotalsQuery`, whatever its records are. */
+/** A `TotalsQuery` for records of any type. */
 interface AnyTotals {
 	readonly where?: object | undefined
 	readonly filter?: unknown

@@ -1,4 +1,4 @@
-/** Exports and imports by a `CrudClient`: the records of a stream, and a stream of records. */
+/** Exports and imports of a `CrudClient`: decodes a stream of records, and encodes one. */
 import { type Call, parsed, unexpected } from './answer.ts'
 import type { Imported, ImportOptions, Progress } from './call-options.ts'
 import { jsonScalar, networkError, send, unlessAborted } from './send.ts'
@@ -33,7 +33,7 @@ export async function* exported<T>(
 			const lines = [text + first, ...others]
 			text = lines.pop() ?? ''
 			for (const line of lines) {
-				// The last line isn't a record.
+				// One line behind, because the last line isn't a record: it has their number.
 				if (last !== '') {
 					const record = parsed(last)
 					if (record === undefined) throw unexpected(call, response, 'has a line that is not JSON', last)
@@ -63,7 +63,7 @@ export async function imported(
 	settings: Settings,
 ): Promise<Imported> {
 	const isFile = source instanceof Blob
-	// Browsers can't send streams over HTTP/1.1, and a signature is of all bytes.
+	// Collected in memory: browsers can't send streams over HTTP/1.1, and a signature covers the whole body.
 	const isWhole = 'location' in globalThis || settings.sign !== undefined
 	const type = isFile ? source.type || 'text/csv' : NDJSON
 	const lines = isFile ? undefined : linesOf(source, onProgress)
@@ -79,7 +79,7 @@ export async function imported(
 	return data as Imported
 }
 
-/** Pieces of some kilobytes. */
+/** Lines of JSON, in chunks of about 16 KB. */
 async function* linesOf(
 	source: Iterable<unknown> | AsyncIterable<unknown>,
 	onProgress?: (progress: Progress) => void,

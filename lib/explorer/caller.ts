@@ -56,8 +56,8 @@ export class Caller {
 	}
 
 	/**
-	 * Whether the caller has the access that an action declares, and for one on related records that of the other handler;
-	 * false with another authenticator.
+	 * Whether the caller has the access that an action declares; for an action on related records, also that of the other
+	 * handler. False for a mount with another authenticator.
 	 */
 	async may(mount: Mount, { access, name }: Pick<Action, 'access' | 'name'>): Promise<boolean> {
 		const { authenticator, acl } = mount

@@ -33,7 +33,7 @@ export async function operationsAt(
 		const endpoint = endpointFor(mount, place, method, action)
 		if (isMissing && needsRecord(method, endpoint)) continue
 		const data = operationData(method, action, await caller.may(mount, action), endpoint)
-		// Who may not restore records may not read the deleted ones.
+		// A caller who may not restore records may not read deleted ones.
 		const query = data.query.filter(({ role }) => role !== 'deleted' || restore !== undefined)
 		const exports =
 			method === 'GET' && status < 400 && action.name === 'list' && (await mayExport(mount, caller))

@@ -17,7 +17,7 @@ export interface PageData {
 	readonly recordPath: string | undefined
 	/** The path of this list's totals; `undefined` if the caller may not use them. */
 	readonly totalsPath: string | undefined
-	/** What the records at this path are related to, as far as the caller may use it. */
+	/** The relations of the records at this path, as far as the caller may use them. */
 	readonly relations: readonly RelationData[]
 	readonly map: MapData | undefined
 	/** Handler paths; texts that begin with one become links. */
@@ -55,7 +55,7 @@ export interface OperationData {
 	readonly query: readonly ParameterShape[]
 	/** Schema of the body; `undefined` if unknown. */
 	readonly body: JsonSchema | undefined
-	/** In a body that is a list of changes, the fields that name a record, and the version that it must have. */
+	/** In a body that is a list of changes, the fields that identify a record, and that of its expected version. */
 	readonly matched?: readonly string[] | undefined
 	/** Whether it reads its body as a stream, for example an upload. */
 	readonly isStreaming: boolean
@@ -68,22 +68,22 @@ export interface OperationData {
 export interface RelationData {
 	readonly name: string
 	readonly isMany: boolean
-	/** The fields with the key of the related record, each with that record's own field; empty if there are none. */
+	/** The foreign key: each field, with the field of the related record that it refers to; empty if there is none. */
 	readonly by: readonly (readonly [own: string, other: string])[]
 	/** As {@link PageData.recordPath}, of the related records; `undefined` if the caller can't open them. */
 	readonly path: string | undefined
 	/** The field with the name of a related record. */
 	readonly label: string | undefined
-	/** Where values for `by` are found by typing. */
+	/** The list that is searched for values of `by` as the user types. */
 	readonly choice: ChoiceData | undefined
 	/** For a relation to many, on the page of a record. */
 	readonly list: RelatedListData | undefined
 }
 
-/** A list that finds records by what is typed. */
+/** A list that is searched as the user types. */
 export interface ChoiceData {
 	readonly url: string
-	/** The parameter with the text: `search`, `name[icontains]`. */
+	/** The parameter for the typed text: `search`, `name[icontains]`. */
 	readonly parameter: string
 }
 
@@ -94,7 +94,7 @@ export interface RelatedListData {
 	readonly limit: number
 	/** The fields of their foreign key to the page's record. */
 	readonly back: readonly string[]
-	/** Their fields whose values, joined by commas, identify them. */
+	/** The fields of their key, whose values are joined by commas in URLs. */
 	readonly key: readonly string[]
 	/** Their own relations to one record. */
 	readonly relations: readonly RelationData[]
@@ -121,7 +121,7 @@ export interface MapHandler {
 export interface MapRoute {
 	/** Path template: `/blog/articles/{id}`. */
 	readonly path: string
-	/** What the values of a param that is a list are, by its name: `{ id: 'article, tag' }`. */
+	/** For params with several values, the names of these: `{ id: 'article, tag' }`. */
 	readonly lists?: Readonly<Record<string, string>>
 	readonly operations: readonly { readonly method: string; readonly summary: string }[]
 }

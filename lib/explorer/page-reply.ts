@@ -58,7 +58,7 @@ async function dataOf(
 	const hasMap = answer === undefined || (place.isPath && (segments.length === 0 || hasBelow))
 	const caller = new Caller(exchange, authenticatorFor(exchange, mounts, place, hasMap))
 	const operations = await operationsAt(exchange, place, caller, answer?.status ?? 200)
-	// What belongs to a deleted record has no URL.
+	// The related records of a deleted record have no URL.
 	const isFound = answer !== undefined && answer.status < 400 && !isOfDeleted(place.url)
 	const { relations, recordPath } = await relationsAt(exchange, mounts, place, caller, isFound)
 	const map = hasMap ? await mapOf(mounts, place, caller) : undefined

@@ -67,7 +67,7 @@ export function crumbsOf(mounts: MountTree, place: Place): Crumb[] {
 	})
 }
 
-/** As it was sent, with valid escapes, so that the commas between an id's values are none within them. */
+/** Encodes a segment again, value by value: a comma separates the values of an id, and is encoded within one. */
 function encodedSegment(sent: string): string {
 	const values = sent.split(',').map((value) => encodeURIComponent(decodeURIComponent(value)))
 	return `/${values.join()}`

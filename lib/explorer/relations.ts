@@ -1,6 +1,6 @@
 /**
- * How the records of a path lead to related ones: fields that become links with names, choices in forms, and the lists
- * below a record. What the caller may not use isn't on the page. Called by `page-reply.ts`.
+ * The relations of a page's records: foreign keys that are shown as links with names and chosen by name in forms, and the
+ * lists below a record. Those that the caller may not use are left out. Called by `page-reply.ts`.
  */
 
 import { ROUTE_METHODS } from '../base/http.ts'
@@ -22,7 +22,7 @@ import { operationsAt } from './operations.ts'
 import type { ChoiceData, PageData, RelatedListData, RelationData } from './page-data.ts'
 import { actionAt, type Place } from './place.ts'
 
-/** A page's request, and who may see what of it. */
+/** A page's request and its caller. */
 interface Page {
 	readonly exchange: Exchange
 	readonly mounts: MountTree
@@ -32,9 +32,9 @@ interface Page {
 }
 
 /**
- * The relations of the records at a path, and where its records are, if that is another handler's path.
+ * The relations of the records at a path, and the URL template of the records, if it is another handler's.
  *
- * @param isFound whether the answer is what was asked for
+ * @param isFound whether the reply is a success, and not about deleted records
  */
 export async function relationsAt(
 	exchange: Exchange,
@@ -45,7 +45,7 @@ export async function relationsAt(
 ): Promise<Pick<PageData, 'relations'> & { readonly recordPath: string | undefined }> {
 	const { mount, segments, depth } = place
 	const action = ownAction(exchange, place)
-	// Groups aren't records.
+	// The groups of totals aren't records.
 	if (mount === undefined || action === undefined || action.name === 'totals')
 		return { relations: [], recordPath: undefined }
 	const page: Page = { exchange, mounts, place, mount, caller }
@@ -61,7 +61,7 @@ export async function relationsAt(
 /** Maximum number of related records in a page below a record. */
 const MAX_LISTED = 10
 
-/** An action at the path that a CrudHandler has built in. */
+/** The action at the path, if it is built into a CrudHandler. */
 function ownAction(exchange: Exchange, place: Place): Action | undefined {
 	for (const method of ROUTE_METHODS) {
 		const action = actionAt(exchange, place, method)
@@ -110,7 +110,7 @@ function mountOf({ mounts, mount: own }: Page, handler: object): Mount | undefin
 	return best
 }
 
-/** The action of a mount's own operation, if the caller may use it. */
+/** Whether the caller may use a built-in operation of a mount. */
 async function mayAt({ caller }: Page, mount: Mount, name: string): Promise<boolean> {
 	const endpoint = mount.endpoints.find(({ by, action }) => by === 'own' && action.name === name)
 	return endpoint !== undefined && (await caller.may(mount, endpoint.action))
@@ -134,7 +134,7 @@ async function choiceOf(
 	return { url: page.place.prefix + pathOfMount(mount), parameter }
 }
 
-/** The list of what belongs to the page's record, with what may be done there; `undefined` if it may not be read. */
+/** A relation's list below the page's record, with what the caller may do there; `undefined` if they may not read it. */
 async function listBelow(page: Page, relation: Relation): Promise<RelatedListData | undefined> {
 	const { exchange, place, caller, mount } = page
 	const { name, handler } = relation

@@ -1,4 +1,4 @@
-/** From react-admin's filters to the conditions of a list, for `react-admin.ts`; and conditions on related records. */
+/** Converts react-admin's filters to the conditions of a list, for `react-admin.ts`; and conditions on related records. */
 import type { Conditions } from './resources.ts'
 
 const NAMES = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'between', 'null'].concat(
@@ -6,12 +6,13 @@ const NAMES = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'between', 'null'].c
 )
 const OPERATORS: ReadonlySet<string> = new Set(NAMES)
 const SUFFIX = new RegExp(`^(.+)_(${NAMES.join('|')})$`)
-/** Of the records of a relation to many. */
+/** Conditions on a to-many relation. */
 const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'count'])
 
 /**
- * Inputs name an operator, or a field of a related record, behind a dot, which react-admin makes an object of. Operators
- * may also stand behind an underscore, as other servers have it. What is empty is no condition, and `q` is the search.
+ * Converts a filter. The name of an input may have an operator or a related record's field after a dot, which react-admin
+ * turns into a nested object, or an operator after an underscore, as for other servers. Empty values are left out; `q` is
+ * the search.
  *
  *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, author: { name: 'Ada' }, note: '' }
  *     { status: 'draft', created: { gte: '2026-01-01' }, views: { lt: 9 }, 'author.name': 'Ada' }
@@ -27,7 +28,7 @@ function comparisonsOf(filter: Readonly<Record<string, unknown>>): Conditions {
 	for (const [name, match] of matchesOf(filter, '')) {
 		const known = Object.hasOwn(where, name) ? operatorsOf(where[name]) : {}
 		const operators = operatorsOf(match)
-		// A relation's null is no parameter of a URL, and whether it is a relation's isn't known here.
+		// null as JSON: the name may be a relation's, whose null can't be a URL parameter.
 		const isJson = hasOnly(match, QUANTIFIERS) || (match === null && !name.includes('.'))
 		// Two conditions with the same operator must both hold.
 		if (isJson || Object.keys(operators).some((operator) => Object.hasOwn(known, operator)))
@@ -43,7 +44,7 @@ function* matchesOf(filter: object, prefix: string): Generator<[name: string, ma
 	for (const [name, value] of Object.entries(filter)) {
 		const path = prefix + name
 		if (value === undefined || value === '') continue
-		// An object has its operators in it, so that a field may end like one: { checked_in: { eq: 5 } }.
+		// With operators in an object, the name may itself end like one: { checked_in: { eq: 5 } }.
 		if (hasOnly(value, OPERATORS) || hasOnly(value, QUANTIFIERS)) yield [path, value]
 		else if (isObject(value)) yield* matchesOf(value, `${path}.`)
 		else {
@@ -58,7 +59,7 @@ function operatorsOf(match: unknown): object {
 	return Array.isArray(match) ? { in: match } : { eq: match }
 }
 
-/** `{ author: { name: match } }` of `author.name`; that it is not so, of the related record: `{ author: { not: { name: match } } }`. */
+/** `{ author: { name: match } }` for `author.name`; negated `{ author: { not: { name: match } } }`. */
 export function conditionAt(name: string, match: unknown, isNegated = false): Record<string, unknown> {
 	const [first = name, ...rest] = name.split('.')
 	if (rest.length > 0) return { [first]: conditionAt(rest.join('.'), match, isNegated) }

@@ -1,8 +1,8 @@
-/** From refine's filters to the conditions of a list, for `refine.ts`. */
+/** Converts refine's filters to the conditions of a list, for `refine.ts`. */
 import { conditionAt } from './conditions.ts'
 import type { Conditions } from './resources.ts'
 
-/** A filter of refine: a comparison, or several of which all or some must hold. */
+/** A filter of refine: a comparison, or several filters joined by `and` or `or`. */
 export interface CrudFilter {
 	readonly field?: string
 	readonly operator: string
@@ -11,7 +11,7 @@ export interface CrudFilter {
 
 type Condition = Readonly<Record<string, unknown>>
 
-/** How the server says each of refine's comparisons; `n` before a name is what the name without it doesn't match. */
+/** The server's operator for each of refine's, without those that `NEGATED` matches. */
 const OPERATORS: Readonly<Record<string, string>> = {
 	...{
 		eq: 'eq',
@@ -25,23 +25,23 @@ const OPERATORS: Readonly<Record<string, string>> = {
 		in: 'in',
 		nin: 'nin',
 	},
-	// Without `s` at their end, they ignore case.
+	// refine's operators for texts ignore case unless they end with `s`.
 	...{ contains: 'icontains', startswith: 'istartsWith', endswith: 'iendsWith' },
 	...{ containss: 'contains', startswiths: 'startsWith', endswiths: 'endsWith' },
 	between: 'between',
 }
 const NEGATED = /^n(contains|startswith|endswith)(s?)$|^n(between)$/
-/** Of texts: a part that is empty is in all of them. */
+/** Operators for a part of a text. Every text contains the empty one, so that is no condition. */
 const PARTS = /^n?(?:contains|startswith|endswith)s?$/
 const SEARCH = 'q'
 
 /**
- * Conditions that must all hold. The field `q` is the search; a value that is undefined is no condition.
+ * Converts filters, all of which must hold. The field `q` is the search; a filter whose value is undefined is left out.
  *
  *     [{ field: 'views', operator: 'gte', value: 9 }, { field: 'q', operator: 'contains', value: 'tea' }]
  *     { where: { views: { gte: 9 } }, search: 'tea' }
  *
- * @param own a filter as the server takes it, for what refine's filters can't say
+ * @param own a filter in the server's form, for what refine's filters can't express
  * @throws TypeError for an operator that the server doesn't have
  */
 export function conditionsOf(filters: readonly CrudFilter[], own: Condition | undefined): Conditions {
@@ -63,7 +63,7 @@ export function conditionsOf(filters: readonly CrudFilter[], own: Condition | un
 	}
 }
 
-/** The same in JSON, which says everything. Empty for no condition. */
+/** A filter in the server's JSON form, which can express all of them; empty for no condition. */
 function jsonOf(filter: CrudFilter): Condition[] {
 	if (isGroup(filter)) {
 		const all = filter.value.flatMap(jsonOf)
@@ -72,12 +72,12 @@ function jsonOf(filter: CrudFilter): Condition[] {
 	const { field = '' } = filter
 	const match = matchOf(filter)
 	if (match === undefined) return []
-	// What is not so is said within the related record: `{ author: { not: { name: { icontains: 'a' } } } }`.
+	// The negation is within the related record: `{ author: { not: { name: { icontains: 'a' } } } }`.
 	if (match !== null && 'not' in match) return [conditionAt(field, match.not, true)]
 	return [conditionAt(field, match, false)]
 }
 
-/** null; operators; `{ not: … }` of these; undefined for no condition. @throws TypeError for others */
+/** null, operators, or `{ not: … }` with one of these; undefined for no condition. @throws TypeError for an unknown operator */
 function matchOf({ field, operator, value }: CrudFilter): Condition | null | undefined {
 	if (operator === 'null') return null
 	if (operator === 'nnull') return { not: null }

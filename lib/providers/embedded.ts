@@ -1,9 +1,9 @@
 /**
- * Related records, for `resources.ts`: what a call includes, and the answer as components read it, with arrays for lists
- * within a record, and an `id` in every record.
+ * Related records, for `resources.ts`: the `include` of a call, and responses in the form that components expect, with
+ * arrays for lists within a record, and an `id` in every record.
  */
 
-/** The names of a record's relations, with what their records have in turn. */
+/** A record's relations by name, each with the relations of its records. */
 interface Tree {
 	readonly [name: string]: Tree
 }
@@ -16,16 +16,16 @@ export interface Embedding {
 	 */
 	readonly fields?: readonly string[] | undefined
 	/**
-	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
-	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
-	 * `_meta.comments`. @default none
+	 * Relations to include in each record: `['author', 'comments.author']`, or with settings, as in a `CrudClient`:
+	 * `{ comments: { limit: 3, sort: '-id' } }`. A to-many relation is an array; its list's `meta` is in `_meta.comments`.
+	 * @default none
 	 */
 	readonly embed?: readonly string[] | Readonly<Record<string, unknown>> | undefined
-	/** The relations whose records are returned apart, by resource: `['author']`. @default none */
+	/** Relations whose records are returned separately, by resource: `['author']`. @default none */
 	readonly prefetch?: readonly string[] | undefined
 }
 
-/** What answers don't say about the server's resources: see `ProviderOptions`. */
+/** What responses don't tell about resources: see `ProviderOptions`. */
 export interface Declared {
 	readonly keys: Readonly<Record<string, readonly string[]>>
 	readonly relations: Readonly<Record<string, Readonly<Record<string, string>>>>
@@ -33,7 +33,7 @@ export interface Declared {
 
 type AnyRecord = Readonly<Record<string, unknown>>
 
-/** What `embed` and `prefetch` name, as a `CrudClient` includes it. */
+/** `embed` and `prefetch` as the `include` of a `CrudClient`. */
 export function includeOf({ embed, prefetch = [] }: Embedding) {
 	if (embed === undefined || isList(embed)) {
 		const names = [...new Set([...(embed ?? []), ...prefetch])]
@@ -43,7 +43,7 @@ export function includeOf({ embed, prefetch = [] }: Embedding) {
 }
 
 /**
- * An answer in react-admin's form. Of a list within a record, the records are an array, and the rest is in `_meta`:
+ * A response in the form that components expect. A list within a record becomes an array, and its `meta` is in `_meta`:
  *
  *     { id: 7, comments: { data: [{ id: 3 }], meta: { limit: 1, next: 'Mw' } } }
  *     { id: 7, comments: [{ id: 3 }], _meta: { comments: { limit: 1, next: 'Mw' } } }
@@ -111,7 +111,7 @@ function idOf(record: AnyRecord, key: readonly string[]): string {
 	return key.map((name) => encodeURIComponent(String(record[name]))).join()
 }
 
-/** By resource, each record once, as react-admin puts them into its cache. */
+/** The prefetched records by resource, each once, as react-admin's cache takes them. */
 function prefetched(
 	records: readonly unknown[],
 	names: readonly string[],
@@ -132,7 +132,7 @@ function prefetched(
 	return all
 }
 
-/** Takes out of a record what was asked for the cache only. */
+/** Removes the relations from a record that were only prefetched. */
 function without({ embed = [], fields = [], prefetch = [] }: Embedding): (record: unknown) => unknown {
 	const kept = treeOf({ embed, fields })
 	const gone = prefetch.filter((name) => !Object.hasOwn(kept, name))
@@ -154,7 +154,7 @@ export function relatedResource(
 	return ownOf(ownOf(relations, resource) ?? {}, name)
 }
 
-/** Of what users have written, by names that may be anything. */
+/** An own property: `name` may be anything, such as `constructor`. */
 export function ownOf<T>(values: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
 	return name !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
 }

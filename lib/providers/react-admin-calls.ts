@@ -1,4 +1,4 @@
-/** The types of the calls of the data provider for react-admin: what is passed, and what they resolve with. For `react-admin.ts`. */
+/** Parameters and results of the calls of react-admin's data provider. Types only, for `react-admin.ts`. */
 import type { Identifier } from './ids.ts'
 import type { AnyRecord } from './resources.ts'
 
@@ -10,20 +10,20 @@ export interface Meta {
 	 */
 	readonly fields?: readonly string[] | undefined
 	/**
-	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
-	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
-	 * `_meta.comments`. @default none
+	 * Relations to include in each record: `['author', 'comments.author']`, or with settings, as in a `CrudClient`:
+	 * `{ comments: { limit: 3, sort: '-id' } }`. A to-many relation is an array; its list's `meta` is in `_meta.comments`.
+	 * @default none
 	 */
 	readonly embed?: readonly string[] | Readonly<Record<string, unknown>> | undefined
-	/** The relations whose records go to react-admin's cache, where `<ReferenceField>` finds them: `['author']`. @default none */
+	/** Relations whose records go into react-admin's cache, where `<ReferenceField>` finds them: `['author']`. @default none */
 	readonly prefetch?: readonly string[] | undefined
 	/** Further headers of the request. */
 	readonly headers?: Readonly<Record<string, string>> | undefined
-	/** `false` for large tables: nothing is counted, and one can only turn to the next page and back. @default true */
+	/** `false` for large tables: records aren't counted, and the pager only goes to the next and previous page. @default true */
 	readonly count?: boolean | undefined
 }
 
-/** What all calls are given. */
+/** Parameters of every call. */
 export interface CallParams {
 	readonly meta?: Meta | undefined
 	readonly signal?: AbortSignal | undefined
@@ -36,9 +36,9 @@ export interface ListParams extends CallParams {
 	/** Conditions by field, also with operators: `{ q: 'tea', status: 'draft', 'views.gte': 9, author: { name: 'Ada' } }`. */
 	readonly filter?: Readonly<Record<string, unknown>>
 }
-/** A page of what belongs to a record. */
+/** A page of the records that belong to one. */
 export interface ReferenceParams extends ListParams {
-	/** Says with `id` which records: their field, `authorId`; `author.id`; a relation, `author`; or `authors/articles`. */
+	/** How the records refer to `id`: a field, `authorId` or `author.id`; a relation, `author`; or its list, `authors/articles`. */
 	readonly target: string
 	readonly id: Identifier
 }
@@ -51,16 +51,16 @@ export interface OneParams extends CallParams {
 export interface ManyParams extends CallParams {
 	readonly ids: readonly Identifier[]
 }
-/** Records to tie to one. */
+/** Records to relate to one. */
 export interface TieParams extends ManyParams {
-	/** The one. */
+	/** The id of that one record. */
 	readonly id: Identifier
 }
 /** What to write. */
 export interface Writing {
 	readonly data: object
 }
-/** Which totals: as `CrudClient.totals` takes them, but for the `filter`. */
+/** Which totals: as for `CrudClient.totals`, but with the `filter` of react-admin. */
 export interface TotalsParams extends CallParams, Pick<ListParams, 'filter'> {
 	/** `['status', 'created:month', 'author.name']`. @default one group of all records */
 	readonly by?: readonly string[]
@@ -74,16 +74,16 @@ export interface TotalsParams extends CallParams, Pick<ListParams, 'filter'> {
 	readonly having?: Readonly<Record<string, unknown>>
 	/** `['-sum.amount']` for descending order. @default the order of `by` */
 	readonly sort?: readonly string[]
-	/** Number of groups to return, the first ones. */
+	/** Maximum number of groups. */
 	readonly limit?: number
 	/** The time zone of parts of times. @default 'UTC' */
 	readonly tz?: string
 }
 
-/** What a call resolves with. */
+/** The result of a call. */
 export interface Result<D> {
 	readonly data: D
-	/** `prefetched`, if that was asked for. */
+	/** Has `prefetched` if the call's `meta` has `prefetch`. */
 	readonly meta?: object
 }
 /** A page of records. */
@@ -108,12 +108,12 @@ export interface DataProvider {
 	): Promise<ListResult<R>>
 	/** One record. */
 	getOne<R extends { id: Identifier } = AnyRecord>(resource: string, params: OneParams): Promise<Result<R>>
-	/** Several records, as many as there are. */
+	/** Several records; those that don't exist are left out. */
 	getMany<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: ManyParams,
 	): Promise<Result<R[]>>
-	/** Its data may have a list of new records of a relation that is writable: `{ title, comments: [{ text }] }`. */
+	/** `data` may contain new records for a writable relation: `{ title, comments: [{ text }] }`. */
 	create<R extends { id: Identifier } = AnyRecord>(
 		resource: string,
 		params: Writing & CallParams,
@@ -136,6 +136,6 @@ export interface DataProvider {
 	): Promise<Result<G[]>>
 	/** Relates records to one, many to many: `tie('articles/tags', { id: 7, ids: [3] })`. One request for each. */
 	tie(target: string, params: TieParams): Promise<Result<Identifier[]>>
-	/** Ends that; the records themselves stay. */
+	/** Removes the relation; the records themselves stay. */
 	untie(target: string, params: TieParams): Promise<Result<Identifier[]>>
 }

@@ -1,9 +1,9 @@
-/** The types of the calls of the data provider for refine: what is passed, and what they resolve with. For `refine.ts`. */
+/** Parameters and results of the calls of refine's data provider. Types only, for `refine.ts`. */
 import type { CrudFilter } from './crud-filters.ts'
 import type { Identifier } from './ids.ts'
 import type { AnyRecord } from './resources.ts'
 
-/** What components pass as `meta`. Parameters of the page's address are in it, too, which refine adds. */
+/** What components pass as `meta`. refine adds the parameters of the page's URL to it. */
 export interface Meta {
 	/**
 	 * The fields to send, also of related records: `['id', 'title', 'author.name']`. `id`, or all fields of the key, must be
@@ -11,20 +11,20 @@ export interface Meta {
 	 */
 	readonly fields?: readonly unknown[]
 	/**
-	 * The relations whose records shall be in each record: `['author', 'comments.author']`, or with settings, as `CrudClient`
-	 * includes them: `{ comments: { limit: 3, sort: '-id' } }`. Many are an array, and the `meta` of their list is in
-	 * `_meta.comments`. @default none
+	 * Relations to include in each record: `['author', 'comments.author']`, or with settings, as in a `CrudClient`:
+	 * `{ comments: { limit: 3, sort: '-id' } }`. A to-many relation is an array; its list's `meta` is in `_meta.comments`.
+	 * @default none
 	 */
 	readonly include?: unknown
-	/** Of a list: a filter as the server takes it, for what refine's filters can't say. @default none */
+	/** For a list: a filter in the server's form, for what refine's filters can't express. @default none */
 	readonly filter?: unknown
-	/** Of a list: `false` for large tables. Nothing is counted, and `total` says no more than whether there is a next page. @default true */
+	/** For a list: `false` for large tables. Nothing is counted; `total` only tells whether there is a next page. @default true */
 	readonly count?: unknown
 	readonly signal?: unknown
 	readonly queryContext?: { readonly signal?: AbortSignal | undefined } | undefined
 }
 
-/** A term of an order. */
+/** A sort term. */
 export interface Sorter {
 	readonly field: string
 	readonly order: 'asc' | 'desc'
@@ -41,7 +41,7 @@ export interface ListParams {
 				readonly current?: number | undefined
 				/** @default 10 */
 				readonly pageSize?: number | undefined
-				/** `off`, or refine's own `client`, reads all records. @default 'server' */
+				/** `off` and `client` read all records. @default 'server' */
 				readonly mode?: 'client' | 'server' | 'off' | undefined
 		  }
 		| undefined
@@ -50,19 +50,19 @@ export interface ListParams {
 	readonly meta?: Meta | undefined
 }
 
-/** What is done with one record. */
+/** Parameters of a call for one record. */
 export interface OneParams {
 	readonly resource: string
 	readonly id: Identifier
 	readonly meta?: Meta | undefined
 }
-/** What is done with several. */
+/** Parameters of a call for several records. */
 export interface ManyParams {
 	readonly resource: string
 	readonly ids: readonly Identifier[]
 	readonly meta?: Meta | undefined
 }
-/** What is created. */
+/** Parameters of a call that creates records. */
 export interface CreateParams<V> {
 	readonly resource: string
 	readonly variables: V
@@ -71,7 +71,7 @@ export interface CreateParams<V> {
 
 /** Any request below the endpoint. */
 export interface CustomParams {
-	/** `/api/orders/totals`: with the endpoint before it. */
+	/** Begins with the endpoint: `/api/orders/totals`. */
 	readonly url: string
 	readonly method: 'get' | 'delete' | 'head' | 'options' | 'post' | 'put' | 'patch'
 	readonly sorters?: readonly Sorter[] | undefined
@@ -84,7 +84,7 @@ export interface CustomParams {
 	readonly meta?: Meta | undefined
 }
 
-/** What a call resolves with. */
+/** The result of a call. */
 export interface Result<D> {
 	data: D
 }
@@ -102,15 +102,15 @@ export interface DataProvider {
 	getList<R extends object = AnyRecord>(params: ListParams): Promise<ListResult<R>>
 	/** One record. */
 	getOne<R extends object = AnyRecord>(params: OneParams): Promise<Result<R>>
-	/** Several records, as many as there are. */
+	/** Several records; those that don't exist are left out. */
 	getMany<R extends object = AnyRecord>(params: ManyParams): Promise<Result<R[]>>
-	/** Its variables may have a list of new records of a relation that is writable: `{ title, comments: [{ text }] }`. */
+	/** `variables` may contain new records for a writable relation: `{ title, comments: [{ text }] }`. */
 	create<R extends object = AnyRecord, V = object>(params: CreateParams<V>): Promise<Result<R>>
 	/** Creates several records, in their order. */
 	createMany<R extends object = AnyRecord, V = object>(
 		params: CreateParams<readonly V[]>,
 	): Promise<Result<R[]>>
-	/** With option `version`, and the version among the variables, only if nobody else has changed the record. */
+	/** With the option `version`, and the version among the variables, fails if somebody else has changed the record. */
 	update<R extends object = AnyRecord, V = object>(
 		params: OneParams & { readonly variables: V },
 	): Promise<Result<R>>
@@ -118,7 +118,7 @@ export interface DataProvider {
 	updateMany<R extends object = AnyRecord, V = object>(
 		params: ManyParams & { readonly variables: V },
 	): Promise<Result<R[]>>
-	/** Deletes a record and returns it as it was; with option `version` as `update`. */
+	/** Deletes a record and returns it as it was; with the option `version` as `update`. */
 	deleteOne<R extends object = AnyRecord, V = object>(
 		params: OneParams & { readonly variables?: V | undefined },
 	): Promise<Result<R>>

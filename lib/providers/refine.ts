@@ -1,7 +1,7 @@
 /**
- * `verbena/refine`: a data provider of refine 5, and 4, for the records of `CrudHandler`s. Nothing is imported from refine;
- * `DataProvider` describes what it passes and expects, and can be assigned to the type of that name there. Called by
- * refine's hooks; calls `resources.ts`.
+ * `verbena/refine`: a data provider of refine 5, and 4, for the records of `CrudHandler`s. Imports nothing from refine:
+ * `DataProvider` describes what refine passes and expects, and is assignable to its type of that name. Called by refine's
+ * hooks; calls `resources.ts`.
  *
  *     <Refine dataProvider={dataProvider('/api')} resources={[{ name: 'articles', … }]} />
  */
@@ -75,17 +75,17 @@ const PAGE_SIZE = 10
 const CUSTOM_METHODS = ['get', 'delete', 'head', 'options', 'post', 'put', 'patch']
 
 /**
- * The data provider for an API's handlers: the resource `articles` is what stands at `<endpoint>/articles`.
+ * The data provider for an API's handlers: the resource `articles` is the handler at `<endpoint>/articles`.
  *
  * @param endpoint `/api`, or `https://example.org/api`
- * @throws TypeError for an endpoint that isn't a URL or a path, for an unknown option, and for a wrong value; in a call, also for
- *   a name of a resource that makes no URL, for a `meta` of another type, and for an operator that the server doesn't have
+ * @throws TypeError for an endpoint that isn't a URL or a path, for an unknown option, and for a wrong value; a call rejects
+ *   with one for a resource name that can't be part of a URL, for a `meta` of a wrong type, and for an unknown operator
  */
 export function dataProvider(endpoint: string, options: ProviderOptions = {}): DataProvider {
 	const { version } = options
 	const resources = new Resources(endpoint, options, errorOf)
 
-	/** The values without the version among them, and that as a condition. */
+	/** The values without the version, and `If-Match` with it. */
 	const versioned = (values: object = {}): [values: object, ifMatch: string | undefined] => {
 		const read =
 			version === undefined ? undefined : ownOf(values as Readonly<Record<string, unknown>>, version)
@@ -100,7 +100,7 @@ export function dataProvider(endpoint: string, options: ProviderOptions = {}): D
 			return resources.ask(params.resource, call, async ({ client, key }) => {
 				const query = pageOf(params)
 				const { data, hasNext, total } = await readPage({ pages: client, key }, query, call)
-				// Where nothing is counted, as many as are known: there is a next page if there is one.
+				// Without a count: the records up to here, and one more if there is a next page.
 				const before = query.perPage === Number.POSITIVE_INFINITY ? 0 : (query.page - 1) * query.perPage
 				return { data, total: total ?? before + data.length + (hasNext ? 1 : 0) }
 			})
@@ -157,7 +157,7 @@ export function dataProvider(endpoint: string, options: ProviderOptions = {}): D
 	}
 }
 
-/** The page that is asked for. With the pagination off, or done by refine, all records. */
+/** The query of a list. All records if pagination is off or refine does it in the client. */
 function pageOf({ pagination = {}, sorters = [], filters = [], meta = {} }: ListParams) {
 	const { currentPage, current, pageSize = PAGE_SIZE, mode = 'server' } = pagination
 	const isPaged = mode === 'server'
@@ -171,8 +171,8 @@ function pageOf({ pagination = {}, sorters = [], filters = [], meta = {} }: List
 }
 
 /**
- * What `meta` asks for. refine puts the parameters of the page's address into it, so that everybody who makes a link can
- * set what the program doesn't: headers are never taken from there, and the rest only with its type.
+ * The options in `meta`. refine adds the parameters of the page's URL to it, so the author of a link can set whatever the
+ * program doesn't: headers are never taken from it, and the types of the others are checked.
  */
 function callOf(meta: Meta = {}): Call {
 	const { fields, include } = meta
@@ -194,7 +194,7 @@ function signalOf({ signal, queryContext }: Meta = {}): AbortSignal | undefined 
 	return isRecord(found) && 'throwIfAborted' in found ? (found as unknown as AbortSignal) : undefined
 }
 
-/** A request below the endpoint, and nowhere else: it has the client's headers. */
+/** A request of `custom`, only for URLs below the endpoint: it is sent with the client's headers, such as credentials. */
 function requestOf(
 	{ endpoint }: Resources,
 	{ url, method, filters = [], sorters = [], query = {}, payload, headers, meta }: CustomParams,
@@ -214,9 +214,9 @@ function requestOf(
 	return {
 		...{ method: method.toUpperCase(), url: search === '' ? path : `${path}?${search}` },
 		...(payload === undefined ? {} : { body: payload }),
-		// The client checks them, as all headers.
+		// The client checks them.
 		...{ headers: headers as Readonly<Record<string, string>> | undefined, signal: signalOf(meta) },
-		// An answer without a body is no value.
+		// A response to HEAD has no body to read.
 		...(method === 'head' ? { read: () => Promise.resolve(undefined) } : {}),
 	}
 }
@@ -234,7 +234,7 @@ function errorOf(error: ApiError): HttpError {
 	})
 }
 
-/** What a form has, which JSON may write. */
+/** A form's values as an object that can be sent as JSON. */
 function bodyOf(values: unknown): object {
 	return isRecord(values) ? { ...values } : {}
 }

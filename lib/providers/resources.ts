@@ -1,7 +1,7 @@
 /**
- * What the data providers for react-admin and refine have in common: the server's handlers by the names of resources,
- * lists by page numbers, records by an `id` that may be of several values, many at once, and problems by field. Called by
- * `react-admin.ts` and `refine.ts`; calls `CrudClient`.
+ * What the data providers for react-admin and refine have in common: handlers by resource name, pages by number, ids of
+ * several values, changes of many records, and problems by field. Called by `react-admin.ts` and `refine.ts`; calls
+ * `CrudClient`.
  */
 import { endpointUrl } from '../client/address.ts'
 import { ApiError } from '../client/answer.ts'
@@ -21,36 +21,36 @@ import { amongst, chunks, type Identifier, type Key, MOST, urlChunks, valuesOf }
 /** Options of both data providers, besides those of the client. */
 export interface ProviderOptions extends SendOptions {
 	/**
-	 * The visible field that the handlers' option `version` names. With it, a record which somebody else has
-	 * changed since it was read is not changed or deleted, and the user is told. @default none
+	 * The visible field that the handlers' option `version` names. With it, changing or deleting a record fails if somebody
+	 * else has changed it since it was read. @default none
 	 */
 	readonly version?: string
 	/**
-	 * The resources whose key has several fields, with these in the server's order: `{ tags: ['article', 'tag'] }`. The `id`
-	 * of their records is made of the values, as in URLs: `7,herb`. @default none
+	 * Resources whose key has several fields, in the server's order: `{ tags: ['article', 'tag'] }`. The `id` of their
+	 * records joins the values as in URLs: `7,herb`. @default none
 	 */
 	readonly keys?: Readonly<Record<string, readonly string[]>>
 	/**
-	 * Of which resources the related records are: `{ articles: { author: 'authors' } }`. For embedded records of resources in
-	 * `keys`, and in react-admin for `meta.prefetch` and for a `target` that is the name of a relation. @default none
+	 * The resource of each relation's records: `{ articles: { author: 'authors' } }`. Needed for embedded records of resources
+	 * in `keys`, and in react-admin for `meta.prefetch` and for a `target` that names a relation. @default none
 	 */
 	readonly relations?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** A record as components have it, of any fields. */
+/** A record with any fields, as components get it. */
 export type AnyRecord = { id: Identifier } & Record<string, unknown>
 
 /** A handler's list, or one below a record. */
 export interface Pages {
 	pages(query: object, options: CallOptions): AsyncIterable<Page<object>>
 }
-/** Many records that are related to one. */
+/** A to-many relation of one record. */
 interface Related extends Pages {
 	tie(of: Of, options: CallOptions): Promise<void>
 	untie(of: Of, options: CallOptions): Promise<void>
 }
 type Of = Identifier | readonly string[]
-/** A `CrudClient` of records and relations that only the program knows. */
+/** A `CrudClient` whose record types only the program knows. */
 interface Client extends Pages {
 	get(of: Of, options: object): Promise<object>
 	create(values: object, options: object): Promise<object>
@@ -68,17 +68,17 @@ export interface Resource {
 	readonly name: string
 	readonly client: Client
 	readonly key: Key
-	/** The operations on lists that it has refused. */
+	/** Operations on several records that the handler has refused. */
 	readonly refused: Set<string>
 }
 
-/** What a call returns, and how it is made. */
+/** Options of a call. */
 export interface Call extends CallOptions, Embedding {}
 
 /** Conditions as `CrudClient` takes them. */
 export interface Conditions {
 	readonly where: Readonly<Record<string, unknown>>
-	/** What only that can say. */
+	/** Conditions that `where` can't express. */
 	readonly filter?: Readonly<Record<string, unknown>> | undefined
 	readonly search?: string | undefined
 }
@@ -142,20 +142,20 @@ export class Resources {
 		this.#toError = toError
 	}
 
-	/** @throws TypeError for a name that is no segment of a URL */
+	/** @throws TypeError for a name that can't be a URL segment */
 	of(name: string): Resource {
 		const known = this.#resources.get(name)
 		if (known !== undefined) return known
 		const key = ownOf(this.declared.keys, name)
 		const options = key === undefined ? this.#settings : { ...this.#settings, key }
-		// With the same methods: their types for any records and relations would be without end.
+		// `Client` has the same methods. Their own types would be infinitely deep for unknown records and relations.
 		const client = new CrudClient(name, this.endpoint, options) as unknown as Client
 		const resource = { name, client, key, refused: new Set<string>() }
 		this.#resources.set(name, resource)
 		return resource
 	}
 
-	/** An answer in the framework's form. `R` is the programmer's word for what the server sends. */
+	/** The response to a call, in the framework's form. `R` isn't checked: the caller declares what the server sends. */
 	async ask<R>(
 		name: string,
 		embedding: Embedding,
@@ -164,12 +164,12 @@ export class Resources {
 		return this.translated(async () => shaped(await work(this.of(name)), name, embedding, this.declared) as R)
 	}
 
-	/** Any request, with the settings of the client: the value in its answer. */
+	/** Sends any request with the client's settings; returns the value of the response. */
 	async send(call: Parameters<typeof send>[0]): Promise<unknown> {
 		return (await send(call, this.#settings)).data
 	}
 
-	/** The work, with errors as the framework expects them. */
+	/** Runs work, and turns its `ApiError` into the framework's. */
 	async translated<R>(work: () => Promise<R>): Promise<R> {
 		try {
 			return await work()
@@ -179,7 +179,7 @@ export class Resources {
 	}
 }
 
-/** A page by its number. More than the server gives at once is fetched in pieces, cursor after cursor. */
+/** A page by its number. If it is larger than the server's limit, it is fetched in several requests, by cursor. */
 export async function readPage(
 	{ pages, key }: { readonly pages: Pages; readonly key: Key },
 	{ page, perPage, sort, count, ...conditions }: PageQuery,
@@ -195,7 +195,7 @@ export async function readPage(
 	const data: object[] = []
 	let hasNext = false
 	let total: number | undefined
-	// The client refuses what is no value, and the server what is no field.
+	// Not checked here: the client refuses invalid values, and the server unknown fields.
 	for await (const piece of pages.pages(query, options)) {
 		data.push(...piece.data)
 		total ??= piece.meta.total
@@ -210,7 +210,7 @@ function sortTerms({ field, order }: PageQuery['sort'][number], key: Key): strin
 	return fields.map((name) => (/^desc$/i.test(order) ? `-${name}` : name))
 }
 
-/** Those that there are: one that has been deleted is left out. */
+/** The records with these ids; those that don't exist are left out. */
 export async function readMany(
 	{ client, key }: Resource,
 	ids: readonly Identifier[],
@@ -230,8 +230,8 @@ export async function readMany(
 }
 
 /**
- * Does something with many: in one request for each hundred, all or none of them; where the handler doesn't allow lists, one
- * by one, and all of a hundred are sent before the first refusal is told.
+ * Creates, changes or deletes many records, a hundred in each request, all or none of them. If the handler doesn't accept
+ * lists, each record has its own request; all of a hundred are sent before the first error is thrown.
  */
 export async function changeMany<T, R>(
 	resource: Resource,
@@ -256,12 +256,12 @@ export async function changeMany<T, R>(
 	}
 }
 
-/** Whether a handler takes no list: 405, or of a POST that creates one record, 422 that names no field. Nothing has been done. */
+/** Whether the handler doesn't accept lists, so nothing was done: 405, or 422 without a field where POST creates one record. */
 function isRefusal({ status, code, details }: ApiError): boolean {
 	return status === METHOD_NOT_ALLOWED || (code === 'invalid' && details.length === 0)
 }
 
-/** Deletes many: as `changeMany`, in as many requests as their URLs need. */
+/** Deletes records by `changeMany`, with several requests for a hundred if the ids don't fit into one URL. */
 export function removeMany(resource: Resource, ids: readonly Identifier[], options: CallOptions) {
 	const { client, key } = resource
 	return changeMany<Identifier, unknown>(
@@ -274,7 +274,7 @@ export function removeMany(resource: Resource, ids: readonly Identifier[], optio
 	)
 }
 
-/** One request for each; all are sent before the first refusal is told. */
+/** Runs `work` for all items at once. @throws the first error, after all have ended */
 export async function each<T, R>(items: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
 	const settled = await Promise.allSettled(items.map(work))
 	const refused = settled.find((one) => one.status === 'rejected')
@@ -288,7 +288,7 @@ export function selecting(call: Call) {
 	return { signal, headers, fields, include: includeOf(embedding) }
 }
 
-/** `If-Match`, where the version that was read is known. */
+/** The ETag of a version, for `If-Match`; `undefined` if the version isn't known. */
 export function ifMatchOf(version: unknown): string | undefined {
 	return version === undefined ? undefined : `"${version}"`
 }
@@ -298,7 +298,7 @@ export function messageOf({ status, message }: ApiError): string {
 	return status === 412 ? 'Somebody else has changed this meanwhile: refresh, and do it again' : message
 }
 
-/** What is wrong with which field: `{ title: ['is required'], 'items.0.pieces': ['must be at least 1'] }`. */
+/** Problems by field: `{ title: ['is required'], 'items.0.pieces': ['must be at least 1'] }`. */
 export function problemsOf({ details }: ApiError): ReadonlyMap<string, readonly string[]> {
 	const problems = new Map<string, string[]>()
 	for (const { field, message } of details)

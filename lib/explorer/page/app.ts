@@ -36,7 +36,7 @@ interface GoOptions {
 /** An operation: its method, and its path if it isn't the page's. */
 export type Target = Pick<OperationData, 'method' | 'url'>
 
-/** Tells an operation from the others of the page. */
+/** A key that is unique among the operations of the page. */
 export function keyOf({ method, url = '' }: Target): string {
 	return method + url
 }
@@ -63,7 +63,7 @@ export class App {
 	url = address()
 	/** The number of the current navigation, which changes when another one starts. */
 	navigation = 0
-	/** What was made of the page's data. */
+	/** The values of {@link once}, for the page's current data. */
 	readonly #made = new Map<string, unknown>()
 	readonly #render: (app: App) => void
 

@@ -20,12 +20,12 @@ export interface BodyForm {
 	showProblems(message: string, problems: readonly Problem[], ...more: readonly HTMLElement[]): void
 }
 
-/** Where a form is: how its records are related. */
+/** What a form needs to know about its records' relations and its place. */
 export interface FormContext {
 	readonly relations: readonly RelationData[]
-	/** The names of what the record is related to; `undefined` without a record. */
+	/** The names of the record's related records; `undefined` without a record. */
 	readonly names: RelatedNames | undefined
-	/** What to do when it was sent, in place of loading the page again. */
+	/** Called after a success, instead of loading the page again. */
 	readonly onDone?: () => void
 }
 
@@ -38,7 +38,7 @@ interface Form {
 	/** The available modes, the default first. */
 	readonly modes: readonly BodyMode[]
 	mode: BodyMode
-	/** The selected records, when they were last sent; `undefined` if it doesn't change those. */
+	/** The selected records when the form was last sent; `undefined` if the form doesn't change those. */
 	rows: readonly Row[] | undefined
 }
 
@@ -109,7 +109,7 @@ function formOf(app: App, operation: OperationData, prefix: string, record: Json
 	return form
 }
 
-/** Makes the control of a foreign key a choice of a record by its name; the key can still be typed. */
+/** Lets the user choose a foreign key's record by its name; the key can still be typed. */
 function addChoice(
 	form: Form,
 	control: FieldControl,
@@ -131,7 +131,7 @@ function addChoice(
 		saveDraft(form)
 	}
 	place.replaceWith(choiceOf({ app: form.app, input, relation, choice, pick }))
-	// The name belongs to the whole key: without it when another part is typed.
+	// The name is that of the whole key: it is removed when another part of the key is typed.
 	for (const [own] of by.slice(0, -1))
 		form.controls
 			.find(({ spec }) => spec.name === own)
@@ -146,7 +146,7 @@ function addChoice(
 	})
 }
 
-/** Begins the ids of a form's controls: `post`, or `post-comments` below a record. */
+/** The prefix of the ids of a form's controls: `post`, or `post-comments` below a record. */
 function prefixOf({ method, url }: OperationData): string {
 	const below = url === undefined ? '' : `-${url.split('/').at(-1)}`
 	return method.toLowerCase() + below

@@ -1,4 +1,4 @@
-/** A choice of a record, found by typing: an input that is a combobox (WAI-ARIA), with a list of what another list answers. */
+/** Chooses a record by typing: an input with suggestions from another handler's list, as a combobox (WAI-ARIA). */
 import type { ChoiceData, RelationData } from '../page-data.ts'
 import type { App } from './app.ts'
 import { ask } from './content.ts'
@@ -7,7 +7,7 @@ import { isList, isRecord } from './json-value.ts'
 import { asking, keyFields } from './list-query.ts'
 import { keyText, nameFields, nameOf, type Row } from './related-names.ts'
 
-/** How long no key is pressed before the list is asked. */
+/** The pause in typing before the list is requested, in milliseconds. */
 const PAUSE = 200
 const MAX_OPTIONS = '10'
 
@@ -20,7 +20,7 @@ export interface ChoiceParts {
 	pick(record: Row, name: string): void
 }
 
-/** Makes an input a choice. Returns the element to show in its place, with the input in it. */
+/** Turns an input into a combobox. Returns the element to show in its place, with the input in it. */
 export function choiceOf(parts: ChoiceParts): HTMLElement {
 	const { input, relation } = parts
 	const id = `${input.id}-choice`

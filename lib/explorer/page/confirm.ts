@@ -1,4 +1,4 @@
-/** Forms with a button only, and the dialog that asks before something is deleted. */
+/** Forms with only a button, and the dialog that confirms a deletion. */
 import type { App } from './app.ts'
 import { alertOf, type BodyForm } from './body-form.ts'
 import { button, el } from './dom.ts'
@@ -12,7 +12,7 @@ export function buttonForm(): BodyForm & { readonly alert: HTMLElement } {
 	return { element: el('form'), showProblems, alert }
 }
 
-/** @param what says what is deleted, as `open` is called */
+/** @param what describes what would be deleted; called when the dialog opens */
 export function confirmDialog(
 	app: App,
 	onConfirm: () => void,

@@ -20,9 +20,9 @@ export function exportButtons(app: App): HTMLElement[] {
 	)
 }
 
-/** Downloads all records that match the list's conditions. Says at its end what came of it, whatever page is shown then. */
+/** Downloads all records that match the list's conditions. A notice reports the result, even on another page. */
 async function exportList(app: App, ending: Ending): Promise<void> {
-	// The limit is that of a page.
+	// Without `limit`, which is the size of a page.
 	const url = withParameter(app.url, 'limit', '')
 	const list = decodeURIComponent(pathOf(url).split('/').filter(Boolean).at(-1) ?? 'records')
 	const name = `${list}.${ending}`
@@ -44,7 +44,7 @@ interface Download {
 	readonly transfer: Transfer
 }
 
-/** What came of it, in words. @throws what `fetch` throws */
+/** Downloads and saves the file; returns a message for the user. @throws what `fetch` throws */
 async function downloaded(app: App, { url, ending, name, transfer }: Download): Promise<string> {
 	const { signal, show } = transfer
 	const answer = await app.fetch(url, { headers: { Accept: TYPES[ending] }, signal })
@@ -53,7 +53,7 @@ async function downloaded(app: App, { url, ending, name, transfer }: Download): 
 	if (body === null || !headers.get('content-type')?.startsWith(TYPES[ending]))
 		return `${url} answered ${headers.get('content-type') ?? 'nothing'}, which is no export.`
 	const lines = new Lines(ending)
-	// Besides the records there is the line of names, or that of how many there were.
+	// One line isn't a record: the header of CSV, or the last line of NDJSON, which has the number of records.
 	const count = () => Math.max(0, lines.count - 1)
 	const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
 		transform(bytes, controller) {
@@ -63,7 +63,7 @@ async function downloaded(app: App, { url, ending, name, transfer }: Download): 
 		},
 	})
 	const cut = `The export of ${name} was cut off; nothing is saved.`
-	// The browser keeps what is large where it wants to.
+	// As a Blob, which browsers may keep on disk if it is large.
 	const content = await new Response(body.pipeThrough(counting)).blob().catch((error: unknown) => {
 		if (signal.aborted) throw error
 		return undefined
@@ -77,7 +77,7 @@ async function downloaded(app: App, { url, ending, name, transfer }: Download): 
 
 const [QUOTE, LINE_FEED] = [0x22, 0x0a]
 
-/** Counts lines; in CSV, texts in quotes may have some. */
+/** Counts lines; in CSV, without line breaks in quoted texts. */
 class Lines {
 	count = 0
 	readonly #ending: Ending
@@ -98,6 +98,6 @@ class Lines {
 function save(content: Blob, name: string): void {
 	const href = URL.createObjectURL(content)
 	el('a', { href, download: name }).click()
-	// Some browsers read it only after the click.
+	// Later, because some browsers read the URL only after the click.
 	setTimeout(() => URL.revokeObjectURL(href), 60_000)
 }

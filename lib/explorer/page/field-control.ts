@@ -26,7 +26,7 @@ type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 /** The draft of null; no text of a control begins with U+0000. */
 const NULL_DRAFT = '\u0000null'
-/** Begins the draft of a value that is shown by a name; a line break is between them. */
+/** The prefix of the draft of a value that is shown by a name; a line break separates the two. */
 const NAMED_DRAFT = '\u0000named'
 
 const NAMED = new RegExp(`^${NAMED_DRAFT}(.*)\n(.*)$`)
@@ -91,7 +91,7 @@ export function fieldControl(prefix: string, spec: FieldSpec, value: JsonValue |
 	}
 }
 
-/** A value that is shown by a name: the JSON that is sent for it, if there is one, is below the input. */
+/** Shows a name in the input, and below it the value that is sent instead. */
 function namedValue({ name }: FieldSpec, input: Input, hint: HTMLElement | undefined, sent: HTMLElement) {
 	return {
 		json: undefined as string | undefined,

@@ -74,7 +74,7 @@ async function importFile(given: Import): Promise<void> {
 	app.notify('')
 	try {
 		const { summary, problems, isStored } = resultOf(given, await upload(given, transfer))
-		// Without its form, a notice tells all of it.
+		// If the form is gone, the notice also lists the problems.
 		if (form.element.isConnected) {
 			form.showProblems(problems.length === 0 || isStored ? '' : summary, problems)
 			app.notify(problems.length === 0 || isStored ? summary : '')
@@ -117,10 +117,10 @@ function resultOf({ isCheck }: Import, outcome: Outcome): Result {
 
 const UNKNOWN = 'It may be imported, or not: look before you try again.'
 
-/** Why there is no answer, in words. */
+/** There is no response; the message tells the user why. */
 class NoAnswer extends Error {}
 
-/** Sends the file. Not by `fetch`, which doesn't tell how much was sent. @throws NoAnswer */
+/** Sends the file, not by `fetch`, which has no upload progress. @throws NoAnswer */
 async function upload({ app, url, file, isCheck }: Import, { signal, show }: Transfer): Promise<Outcome> {
 	const type = TYPES[file.name.toLowerCase().endsWith('.csv') ? 'csv' : 'ndjson']
 	const headers = { Accept: 'application/json', 'Content-Type': type }

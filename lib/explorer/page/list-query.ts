@@ -1,4 +1,4 @@
-/** Reads the query of a list from its URL, and makes URLs with a changed query, and of rows what they are found and changed by. */
+/** Reads a list's query from its URL, and makes URLs with a changed one; and the URL and body that change selected rows. */
 import type { ParameterShape } from '../../validate/schema/shape.ts'
 import { plainText } from './fields.ts'
 import { isRecord, type JsonValue, RawNumber, textOf } from './json-value.ts'
@@ -120,8 +120,8 @@ export function totalsOf(path: string, url: string): string {
 const OF_LISTS = ['limit', 'offset', 'cursor', 'sort', 'fields', 'count', 'include', 'deleted']
 
 /**
- * The URL that finds these rows of a list by the fields of their key: `id[in]=1,2`, or, of texts with a comma and of
- * several fields, a `filter`.
+ * The URL that finds these rows of a list by their key: `id[in]=1,2`, or a `filter` if a value has a comma or the key has
+ * several fields.
  */
 export function urlOfRows(
 	path: string,

@@ -90,7 +90,7 @@ function filterForm(app: App, filters: ListFeatures['filters']): HTMLElement {
 	})
 }
 
-/** Which related records are included; nothing for an `include` in JSON, which has more than names. */
+/** Buttons for the relations to include; none if `include` is JSON, because the buttons would lose its settings. */
 function includeChoice(app: App): HTMLElement | undefined {
 	const current = parameterOf(app.url, 'include')
 	if (current.startsWith('{')) return undefined

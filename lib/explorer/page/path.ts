@@ -10,8 +10,8 @@ export function isPath(url: string): boolean {
 }
 
 /**
- * What was typed for a param, as a segment of a path. The values of a list are encoded one by one; one that has a comma is
- * typed as it is in URLs: `8,a%2Cb`.
+ * Encodes the text typed for a param as a path segment. The values of a list are encoded one by one; a comma within a value
+ * must be typed as in URLs: `8,a%2Cb`.
  */
 export function segmentOf(typed: string, isList: boolean): string {
 	if (!isList) return encodeURIComponent(typed)

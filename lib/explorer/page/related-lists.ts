@@ -1,4 +1,4 @@
-/** The lists of what belongs to a record, below it, each with its own pages; what can be created and tied there. */
+/** The lists of related records below a record, each with its own pages and with forms to create and tie records. */
 import type { RelatedListData, RelationData } from '../page-data.ts'
 import { operationCard } from './actions.ts'
 import { type App, reasonOf } from './app.ts'
@@ -13,12 +13,12 @@ import { keyText, nameOf, RelatedNames, type Row } from './related-names.ts'
 import { send } from './submit.ts'
 import { tableOf } from './table.ts'
 
-/** The number of lists that are loaded with the page; others when they are asked for. */
+/** The number of lists that are loaded with the page; each of the others has a button that loads it. */
 const MAX_LOADED = 10
-/** Up to how many records are counted. */
+/** The `count` parameter: no more records than that are counted. */
 const MAX_COUNTED = '1000'
 
-/** The sections of the lists, which stay the same while the page's data does. */
+/** The elements of the lists, which are made once for the page's data. */
 export function relatedViews(app: App): HTMLElement[] {
 	const lists = app.once('lists', () => {
 		const all = app.data.relations.flatMap((relation) =>
@@ -30,7 +30,7 @@ export function relatedViews(app: App): HTMLElement[] {
 	return lists.map(({ element }) => element)
 }
 
-/** One after another, so that a page isn't many requests at a time. */
+/** Loads lists one after another, so that a page doesn't send many requests at once. */
 async function loadInTurn(app: App, lists: readonly RelatedList[]): Promise<void> {
 	const { data } = app
 	for (const list of lists.slice(0, MAX_LOADED)) if (app.data === data) await list.load()
@@ -93,7 +93,7 @@ class RelatedList {
 		if (hadFocus) this.#focus(key ?? `related-${this.#relation.name}`)
 	}
 
-	/** Focuses what had the focus, or what is nearest to it. */
+	/** Focuses the element with this key, or else the one nearest to it. */
 	#focus(key: string): void {
 		const { name } = this.#relation
 		for (const one of [key, `next ${name}`, `previous ${name}`, `related-${name}`]) {
@@ -162,11 +162,11 @@ class RelatedList {
 		)
 	}
 
-	/** What can be done: tie a record, create one. */
+	/** Renders the forms that tie a record and create one. */
 	#renderBelow(): void {
 		const { create, relations, tie } = this.#list
 		const onDone = () => {
-			// The form that was sent is replaced by an empty one, and the focus with it, unless a link to the record has it.
+			// Rendering replaces the form that was sent by an empty one, and the focus is lost if it was in there.
 			const isLost = this.#below.contains(document.activeElement)
 			this.#renderBelow()
 			if (isLost) this.#focus(`related-${this.#relation.name}`)
@@ -237,7 +237,7 @@ class RelatedList {
 		return button('Untie', attributes, () => void this.#change('DELETE', url, `Untied: ${name}`))
 	}
 
-	/** Ties or unties a record. Returns whether it was done. */
+	/** Ties or unties a record. Returns whether that succeeded. */
 	async #change(method: string, url: string | undefined, done: string): Promise<boolean> {
 		if (url === undefined || this.element.getAttribute('aria-busy') === 'true') return false
 		this.element.setAttribute('aria-busy', 'true')

@@ -1,4 +1,4 @@
-/** The records that foreign keys lead to: asks for their names once for all rows, and shows them as links. */
+/** The records that foreign keys refer to: requests their names once for all rows, and shows them as links. */
 import type { RelationData } from '../page-data.ts'
 import type { App } from './app.ts'
 import { ask, shownContent } from './content.ts'
@@ -32,8 +32,8 @@ export class RelatedNames {
 	readonly #waiting: (() => void)[] = []
 
 	/**
-	 * @param url what was asked for `data`, a record or a list
-	 * @param relations of those records
+	 * @param url the URL that `data`, a record or a list, comes from
+	 * @param relations the relations of those records
 	 */
 	constructor(app: App, url: string, data: JsonValue | undefined, relations: readonly RelationData[]) {
 		this.#relations = relations
@@ -56,7 +56,7 @@ export class RelatedNames {
 		return within === undefined ? undefined : includedCell(within, value)
 	}
 
-	/** What the record leads to without a field that says so, each with a link. */
+	/** Links to the record's to-one relations for which it has no field. */
 	others(url: string): readonly (readonly [name: string, link: HTMLElement])[] {
 		const record = this.#record
 		if (record === undefined || parameterOf(url, 'fields') !== '' || isOfDeleted(url)) return []
@@ -80,7 +80,7 @@ export class RelatedNames {
 		})
 	}
 
-	/** The relation that a field leads to; of several fields, the last one does. */
+	/** The relation with this field as its foreign key, or as the last field of it. */
 	relationBy(field: string): RelationData | undefined {
 		return this.#relations.find(({ by }) => by.at(-1)?.[0] === field)
 	}
@@ -122,7 +122,7 @@ export class RelatedNames {
 
 	/** The relation and the key of a row's related record; `undefined` if there is none. */
 	#identityOf({ name, by, isMany }: RelationData, row: Row): string | undefined {
-		// Without a key, a record's only related one is told apart by the relation alone.
+		// Without a foreign key, the relation alone identifies a single record's related one.
 		if (by.length === 0) return isMany || this.#record === undefined ? undefined : name
 		const values = by.map(([own]) => row.get(own))
 		if (values.some((value) => value === null || value === undefined)) return undefined
@@ -154,7 +154,7 @@ function rowsIn(data: JsonValue | undefined): Row[] {
 	return (isList(data) ? data : [data]).filter((one) => isRecord(one))
 }
 
-/** The fields that a related record is named and opened by. */
+/** The fields that the name and the URL of a related record are made of. */
 export function nameFields({ path, label, by }: Pick<RelationData, 'path' | 'label' | 'by'>): string[] {
 	return [
 		...new Set([
@@ -165,7 +165,7 @@ export function nameFields({ path, label, by }: Pick<RelationData, 'path' | 'lab
 	]
 }
 
-/** What a row has of its related record: the key. */
+/** The key of a row's related record, by that record's fields. */
 function otherFields({ by }: RelationData, row: Row): Row {
 	return new Map(by.map(([own, other]) => [other, row.get(own) ?? null]))
 }

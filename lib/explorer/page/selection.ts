@@ -67,7 +67,7 @@ export function selectionOf(app: App): RowSelection | undefined {
 	}
 }
 
-/** What deletes the selected records; `undefined` if the caller can't. */
+/** The form and dialog that delete the selected records; `undefined` if the caller can't. */
 function removalOf(app: App) {
 	const { operations, recordPath } = app.data
 	const operation = operations.find(({ method, isAllowed }) => method === 'DELETE' && isAllowed)

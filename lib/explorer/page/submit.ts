@@ -14,7 +14,7 @@ export interface Outcome extends Pick<AnswerData, 'status' | 'reason' | 'body'> 
 	readonly location: string | undefined
 }
 
-/** @param onDone what to do in place of loading the page again */
+/** @param onDone called after a success, instead of loading the page again */
 export async function submit(
 	app: App,
 	operation: OperationData,
@@ -60,7 +60,7 @@ export async function send(app: App, operation: Target, body: Body | undefined):
 
 function showFailure(app: App, form: BodyForm, outcome: Outcome): void {
 	const problems = problemsIn(contentOf(outcome).data)
-	// Of a list, `1.title`.
+	// Problems with a list name the record, too: `1.title`.
 	const isOfMany = /^\d+(?:\.|$)/.test(problems[0]?.field ?? '')
 	if (outcome.status === 412) {
 		const load = button('Load what is there now', { 'data-key': 'load current' }, () => {

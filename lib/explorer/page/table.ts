@@ -15,7 +15,7 @@ const MAX_ROWS = 1_000
 export interface RowSelection {
 	readonly heading: HTMLElement
 	cell(row: JsonValue, at: number): HTMLElement
-	/** What can be done with the selected rows; called after the cells were made. */
+	/** The tools for the selected rows; called after all cells were made. */
 	foot(): HTMLElement
 }
 
@@ -25,14 +25,14 @@ export interface TableParts {
 	readonly rows: readonly JsonValue[]
 	/** URL template of the rows' own pages. */
 	readonly recordPath: string | undefined
-	/** What is shown in place of some values. */
+	/** Makes the cells that differ from plain values. */
 	readonly names: Pick<RelatedNames, 'cell'>
 	heading(column: string): HTMLElement
-	/** Which rows are selected. */
+	/** The checkboxes; `undefined` for none. */
 	readonly selection?: RowSelection | undefined
 	/** Columns to leave out. */
 	readonly hidden?: readonly string[]
-	/** What can be done with a row. */
+	/** Makes a button for a row. */
 	readonly action?: ((row: JsonValue, at: number) => HTMLElement) | undefined
 }
 
@@ -53,7 +53,7 @@ export function tableView(
 	})
 }
 
-/** Deleted records are read as such. */
+/** The pages of deleted records need `?deleted=only`. */
 function ownRecordPath({ data, url }: App): string | undefined {
 	return data.recordPath && isOfDeleted(url) ? `${data.recordPath}?deleted=only` : data.recordPath
 }

@@ -26,7 +26,7 @@ export function recordsOf(count: number): string {
 	return count === 1 ? '1 record' : `${count} records`
 }
 
-/** Which records a form changes, as they are selected. */
+/** A hint on which records a form changes, updated with the selection. */
 export function selectedNote(app: App): HTMLElement {
 	const note = el('p', { class: 'hint' })
 	app.onSelect = () => {
@@ -42,7 +42,7 @@ export function selectedNote(app: App): HTMLElement {
 
 export const SELECT_FIRST = 'First select the records in the table.'
 
-/** Problems with records of a list, such as `1.title`, by field: each once, with the records that have it. */
+/** Problems with records of a list, such as `1.title`, by field: each problem once, with the records that have it. */
 export function problemsOf(app: App, rows: readonly Row[], problems: readonly Problem[]): Problem[] {
 	const found = new Map<string, Problem & { readonly records: string[] }>()
 	for (const { field: place, message } of problems) {

@@ -39,7 +39,7 @@ function groupOf(row: JsonValue): Group {
 
 const IS_TOTAL = /^(?:count$|(?:sum|avg|min|max)\.)/
 
-/** The number of a total; 0 for a text, a date or null, and NaN for groups. */
+/** A total as a number; 0 for a text, a date or null, and NaN in the columns of keys. */
 function sizeOf(column: string, value: JsonValue | undefined): number {
 	if (!IS_TOTAL.test(column)) return Number.NaN
 	const text = value instanceof RawNumber || typeof value === 'string' ? plainText(value) : ''

@@ -1,4 +1,4 @@
-/** What exports and imports share: their formats, and the box that says how far one is. Used by `export-list.ts` and `import-form.ts`. */
+/** What exports and imports share: formats, and the box with the progress. Used by `export-list.ts` and `import-form.ts`. */
 import type { App } from './app.ts'
 import { button, el } from './dom.ts'
 
@@ -16,7 +16,7 @@ export interface Transfer {
 /**
  * Shows a box that stays when the user goes to another page, with a button that stops the transfer.
  *
- * @returns `undefined` if the one that `key` names is running: a double click must not import twice
+ * @returns `undefined` if the transfer `key` is running already: a double click must not import twice
  */
 export function beginTransfer(app: App, key: string, text: string): Transfer | undefined {
 	if (app.transfers.has(key)) return undefined
