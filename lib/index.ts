@@ -1,4 +1,4 @@
-/** Verbena's public names, in the order in which a request meets them. */
+/** Verbena's public names, sorted by file. */
 
 export { anyOf } from './auth/any-of.ts'
 export type { Acl, Authenticator, User } from './auth/authenticator.ts'

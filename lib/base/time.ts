@@ -1,4 +1,4 @@
-/** Units, and the only file that reads a clock: all others get one passed in. */
+/** Units of time and size, the default clocks, and parsing of dates. */
 
 declare const unit: unique symbol
 
@@ -27,7 +27,7 @@ export function inMilliseconds(time: Seconds): Milliseconds {
 const MOMENT = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 /**
- * The Date of a Date or a text: `'2026-06-30'`, midnight in UTC, or `'2026-06-30T12:00:00Z'`. `undefined` for anything
+ * Reads a moment: a Date, or a text, `'2026-06-30'` (midnight in UTC) or `'2026-06-30T12:00:00Z'`. `undefined` for anything
  * else, and for a day that doesn't exist: `Date` turns 30 February into 2 March.
  */
 export function momentOf(value: unknown): Date | undefined {

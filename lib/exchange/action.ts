@@ -32,12 +32,12 @@ export interface Action {
 	readonly maxParams: number
 	readonly access: AccessRule
 	/**
-	 * Checks what the request of an `Exchange` asks for, when the caller is known, and before the body is read.
+	 * Checks what a request asks for, once the caller is known and before the body is read; `exchange` is its `Exchange`.
 	 *
 	 * @throws RestError, or rejects with one
 	 */
 	readonly authorize?: ((exchange: object) => Promise<void> | undefined) | undefined
-	/** The types of a PATCH, for `Accept-Patch` (RFC 5789 §3.1); `undefined` if they aren't known. */
+	/** The media types of a PATCH, for `Accept-Patch` (RFC 5789 §3.1); `undefined` if they aren't known. */
 	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
 	readonly takesKey?: boolean | undefined
@@ -51,7 +51,7 @@ export interface Action {
 	readonly docs: MethodDocs | undefined
 	/** Compiled specs that the method has passed to `getParams`. */
 	readonly memo: SpecMemo
-	/** For `pipeline/answer.ts`: the steps that its requests need, by HTTP method; the first request of each finds them. */
+	/** For `pipeline/answer.ts`: the steps that its requests need, by HTTP method; set by the first request of each. */
 	readonly steps: { [M in Method]?: readonly unknown[] }
 }
 

@@ -56,7 +56,7 @@ export interface Hooks {
 	readonly onError: readonly Hook[]
 }
 
-/** What tells the route of a request. */
+/** What determines the route of a request. */
 export interface RouteFacts {
 	readonly action: Action | undefined
 	/** The custom route that matched, as declared: `GET|POST custom/%s`. */
@@ -70,7 +70,7 @@ export interface MountFacts {
 	readonly path: readonly string[]
 	/** Class name of the handler, for messages and descriptions. */
 	readonly name: string
-	/** What logs, events and traces call it: its class name, or its path if its class is shared by many. */
+	/** Its name in logs, events and traces: its class name, or its path if many handlers share the class. */
 	readonly label: string
 	/** The template of a request's route, from the server's root: `/blog/article/{id}`. */
 	readonly routeOf: (routed: RouteFacts) => string | undefined
@@ -152,7 +152,7 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 	connection: Closable | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
-	/** Set when the request is logged, traced or timed. */
+	/** Set when the request is logged, traced, timed or counted. */
 	watch: Watched | undefined = undefined
 
 	#body: Body | undefined = undefined

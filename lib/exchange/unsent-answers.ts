@@ -1,7 +1,7 @@
 /**
  * `UnsentAnswers`: how many bytes of answers are in memory because their clients haven't read them, in all and by caller.
- * Without a bound, a few hundred clients that ask for large answers and read nothing would use up the memory before any
- * of them is too slow. For `transport/`.
+ * Without a bound, a few hundred clients that ask for large answers and read nothing would use up the memory before the
+ * send timeout of any of them passes. For `transport/`.
  */
 import { type Linked, RecencyList } from '../base/recency-list.ts'
 import type { Bytes } from '../base/time.ts'
@@ -26,16 +26,16 @@ export interface Reader {
 interface Caller {
 	readonly address: string
 	bytes: Bytes
-	/** Those with unsent bytes; the oldest has had some for the longest time. */
+	/** Backlogs with unsent bytes, the one that has waited longest first. */
 	readonly backlogs: RecencyList<Backlog>
 }
 
 /** The unsent answers of a channel. */
 interface Backlog extends Linked<Backlog> {
 	bytes: Bytes
-	/** Of the unsent answers, in their order. */
+	/** The readers of the unsent answers, in order. */
 	readonly readers: Set<Reader>
-	/** While there are bytes. */
+	/** Set while there are unsent bytes. */
 	caller: Caller | undefined
 	/** Set when the channel is closed, or cut off: its bytes no longer count. */
 	isClosed: boolean
@@ -44,7 +44,7 @@ interface Backlog extends Linked<Backlog> {
 /** When the sum exceeds `max`, the caller with the most bytes is cut off: first the channel that has waited longest. */
 export class UnsentAnswers {
 	readonly #max: Bytes
-	/** Those with unsent bytes, by address. */
+	/** Callers with unsent bytes, by address. */
 	readonly #callers = new Map<string, Caller>()
 	/** Closed channels are garbage-collected. */
 	readonly #backlogs = new WeakMap<Channel, Backlog>()
@@ -59,7 +59,7 @@ export class UnsentAnswers {
 		return this.#bytes
 	}
 
-	/** Returns a function that takes how many bytes of an answer's body are unsent; `undefined` when none is left. */
+	/** Returns a function to call with the number of unsent bytes of an answer's body, or `undefined` once all are sent. */
 	counter(channel: Channel, reader: Reader): (body: Bytes | undefined) => void {
 		const backlog = this.#backlogOf(channel)
 		let counted = 0
@@ -81,7 +81,7 @@ export class UnsentAnswers {
 			bytes: 0,
 			readers: new Set(),
 			caller: undefined,
-			// Then it emits no further `close`.
+			// A destroyed channel emits no further `close`.
 			isClosed: channel.destroyed === true,
 			older: undefined,
 			newer: undefined,
@@ -146,7 +146,7 @@ export class UnsentAnswers {
 		return found?.largest
 	}
 
-	/** The channel's memory is released soon: what is cut off must not count until then, or others would be too. */
+	/** Stops counting a channel at once: its memory is released a little later, and meanwhile others would be cut off too. */
 	#close(backlog: Backlog): void {
 		this.#change(backlog, -backlog.bytes)
 		backlog.readers.clear()

@@ -100,7 +100,7 @@ export class Components {
 		return { $ref: `#/components/${kind}/${this.named(kind, name, part)}` }
 	}
 
-	/** Named before what it contains is processed, which may be itself. */
+	/** Named before its contents are processed, because it may contain itself. */
 	#recursiveReference(schema: JsonSchema): Part {
 		const before = this.#recursive.get(schema)
 		if (before !== undefined) return before

@@ -1,8 +1,8 @@
 /**
  * `pipeline/` turns one request into a reply. `transport/serving.ts` calls `answer`, which finds the action by URL and
- * method in `routing/`, then runs those of `STEPS` that the action needs. The last of them runs `METHOD_STEPS`, whose last,
- * `seal` in `reply/`, makes the reply. After a step that returns a plain value, the next one runs synchronously; only
- * promises are awaited. The numbers are those of docs/request-path.md.
+ * method in `routing/`, then runs those of `STEPS` that the action needs. The last of them, `runMethod`, runs `METHOD_STEPS`,
+ * which end with `seal` of `reply/`: it makes the reply. After a step that returns a plain value, the next one runs
+ * synchronously; only promises are awaited. The numbers are those of docs/request-path.md.
  */
 import { NOT_FOUND, RestError } from '../base/error.ts'
 import {
@@ -64,8 +64,8 @@ export function answer(exchange: Exchange, mounts: MountTree): Reply | Promise<R
 }
 
 /**
- * A step takes the previous step's value, and returns the value for the next step, or a promise of it. Before the method
- * the value is undefined, or what `before` answers instead of it; then it is the method's; then the Reply.
+ * A step takes the previous step's value, and returns the value for the next step, or a promise of it. Before the method,
+ * the value is undefined or the early reply of `before`; after it, what the method returned; at the end, the Reply.
  */
 type Step = (exchange: Routed, value: unknown) => unknown
 
@@ -78,7 +78,7 @@ const STEPS: readonly (readonly [Step, (exchange: Routed) => boolean])[] = [
 	[runMethod, () => true],
 ]
 
-/** The steps of a request, the same for all of its method and action: found for the first. */
+/** The steps of a request. They depend only on its method and action, so they are stored on the action. */
 function stepsOf(exchange: Routed): readonly Step[] {
 	const { action, method } = exchange
 	action.steps[method] ??= STEPS.flatMap(([step, isNeeded]) => (isNeeded(exchange) ? [step] : []))
@@ -92,7 +92,7 @@ const METHOD_STEPS: readonly Step[] = [
 	runAfter, //             hooks.ts
 	seal, //              10 reply/
 ]
-/** Where `METHOD_STEPS` begin if `before` has answered. */
+/** The index in `METHOD_STEPS` of the first step after the method, where a request begins if `before` has answered it. */
 const AFTER_METHOD = 1
 
 /** Runs the steps from index `from`. An error that a step throws becomes the answer. */

@@ -4,7 +4,7 @@ import { RestError } from '../base/error.ts'
 import type { Exchange, Routed } from '../exchange/exchange.ts'
 import { authenticateAsGuess, countRequest } from './enforce-limits.ts'
 
-/** Whether anything decides who may call. Access rules that need a user are refused at mount when there is no authenticator. */
+/** Whether there is anything to check. Rules in `access` need an authenticator: without one they are refused at mount. */
 export function needsCredentials({ mount, action }: Routed): boolean {
 	return mount.authenticator !== undefined || action.limit !== undefined || action.authorize !== undefined
 }

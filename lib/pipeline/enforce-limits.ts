@@ -64,7 +64,7 @@ export async function authenticateAsGuess<T>(
 	const { onCancel } = exchange
 	// If the authenticator never settles, the guess is released when the request is cancelled.
 	exchange.onCancel = () => {
-		// The method may be running already, and ask another handler's authenticator.
+		// Set if the method is running already, and calls another handler's authenticator.
 		onCancel?.()
 		guess.release()
 	}

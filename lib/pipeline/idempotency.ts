@@ -36,8 +36,8 @@ const TOO_MANY =
 const TRANSIENT: ReadonlySet<number> = new Set([401, 403, 408, 429])
 
 /**
- * Whether a key has a meaning: for POST and PATCH, as the other methods are idempotent anyway (RFC 9110 §9.2.2), but for
- * actions that say otherwise.
+ * Whether the key of a request is used: with POST, PATCH, and actions that declare `takesKey`. All other methods are
+ * idempotent anyway (RFC 9110 §9.2.2).
  */
 export function takesKey({ method, mount, action }: Routed): boolean {
 	if (mount.idempotencyKeys === 'off') return false
@@ -107,14 +107,14 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const waited = app.deadlines.clock() - begun
 	// The cache was so slow that the lock could expire before the method ends: don't run it.
 	if (hasTimedOut(exchange) || waited > MARGIN) {
-		// If it has expired already, the key may be another run's by now, or hold its answer.
+		// If the lock has expired already, the cache key may hold another run's lock or answer by now.
 		if (waited < lockSeconds(exchange) * 1_000) await releaseLock(exchange, cacheKey)
 		throw new RestError('unavailable')
 	}
 	const { onCancel } = exchange
 	exchange.onCancel = () => {
 		onCancel?.()
-		// The request has timed out. The lock is still its own.
+		// The request has timed out or was cancelled, but its lock hasn't expired yet.
 		if (exchange.isDone)
 			void bestEffort(() => storeRecord(exchange, cacheKey, { state: 'unkept', fingerprint }))
 	}
@@ -187,9 +187,9 @@ function releaseLock({ app }: Exchange, cacheKey: string): Promise<void> {
 }
 
 /**
- * Stores the answer. After a server error, a transient refusal or an aborted request it deletes the key instead,
- * because a retry may succeed. But if the method may have taken effect, retries are refused, and what an aborted request
- * has done is answered.
+ * Stores the answer. Where a retry may succeed (after a server error, a transient refusal, or an abort), it deletes the key
+ * instead. But if the method may have taken effect, the key is kept: retries of a failed request are refused, those of an
+ * aborted one get its answer.
  */
 async function storeAnswer(
 	exchange: Exchange,

@@ -30,7 +30,7 @@ function sealFailure(exchange: Exchange, thrown: unknown): Reply | Promise<Reply
 	const { mount } = exchange
 	const hooks = mount?.hooks?.onError ?? []
 	if (mount === undefined || hooks.length === 0 || exchange.isReplied) return sealError(exchange, thrown)
-	// Its factory may throw: the error being answered may have come from it.
+	// If the mount is a factory, `view` calls it, and it may throw: this error may even be its own.
 	const view = attempt(() => mount.view(exchange))
 	if (view === undefined) return sealError(exchange, thrown)
 	const { failure } = exchange

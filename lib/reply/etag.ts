@@ -48,14 +48,14 @@ function tagsOf(header: string | undefined): Tags | undefined {
 }
 
 /**
- * Whether `If-Match` matches something that exists in this version, by strong comparison (§8.8.3.2); without a version it
- * has no ETag.
+ * Whether `If-Match` matches a resource that exists, by strong comparison (§8.8.3.2). Without a version, the resource has no
+ * ETag, and only `*` matches.
  */
 export function isStronglyMatched(tags: Tags, version: string | undefined): boolean {
 	return tags === '*' || (version !== undefined && tags.includes(etagOf(version)))
 }
 
-/** Whether `If-None-Match` matches something that exists in this version, by weak comparison. */
+/** Whether `If-None-Match` matches a resource that exists, by weak comparison. */
 export function isWeaklyMatched(tags: Tags, version: string | undefined): boolean {
 	if (tags === '*') return true
 	return version !== undefined && tags.some((tag) => tag.replace(/^W\//, '') === etagOf(version))

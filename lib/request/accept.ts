@@ -46,8 +46,9 @@ function jsonQuality(qualities: ReadonlyMap<string, number>): number {
 }
 
 /**
- * Which of these types is preferred to JSON; `undefined` for none. A type must be named, with at least the quality of JSON by
- * wildcard, and more than that of JSON by name: `text/csv, *\/*` prefers CSV, `application/json, text/csv` doesn't.
+ * Which of these types is preferred to JSON; `undefined` for none. Accept must name the type, with a higher quality than
+ * `application/json`, or, if that isn't named, at least the quality of the wildcard that covers it: `text/csv, *\/*` prefers
+ * CSV, `application/json, text/csv` doesn't.
  */
 export function preferredToJson<T extends string>(
 	accept: string | undefined,

@@ -79,7 +79,7 @@ export class Body {
 		)
 	}
 
-	/** Whether a parser in front has left a result in `request.body`; `null` is one only if the body was read. */
+	/** Whether a parser in front has left a result in `request.body`; `null` counts only if the body has been read. */
 	get #hasParserResult(): boolean {
 		const { body, readableDidRead } = this.#source.incoming
 		return body !== undefined && (body !== null || readableDidRead)
@@ -209,7 +209,7 @@ export class Body {
 		return source === this.#post
 	}
 
-	/** A form's fields with lists for repeated names; any other source as it is. */
+	/** If `source` is a form's fields, they have lists for repeated names; any other source is returned as it is. */
 	withLists(source: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
 		const body = this.#decoded
 		return body !== undefined && 'fields' in body && source === body.value ? body.fields.lists() : source
@@ -219,7 +219,7 @@ export class Body {
 	isText(): boolean {
 		const { kind } = this.decoded()
 		if (kind === 'form' || kind === 'multipart') return true
-		// For a body that a parser in front has read, only the header tells.
+		// If a parser in front has read the body, only its Content-Type says whether it was a form.
 		return this.#isParsed && FORM.test(this.#source.incoming.headers['content-type'] ?? '')
 	}
 }

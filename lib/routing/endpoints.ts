@@ -1,6 +1,6 @@
 /**
  * The endpoints of a handler, for descriptions: method, path, and the names of its params. Created by
- * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`, and by `routesOf`, which tells the route of a request.
+ * `handler/mount/compile.ts`; read by `openapi/` and `explorer/`, and by `routesOf`, which finds the route of a request.
  */
 
 import type { RouteMethod } from '../base/http.ts'
@@ -30,9 +30,9 @@ export interface MountedEndpoint {
 	readonly params: readonly EndpointParam[]
 	/** What declares it: a custom `route`, a method's `name`, or the handler's `own` (built-in) action. */
 	readonly by: 'route' | 'name' | 'own'
-	/** Of a custom route, as declared: `GET|POST custom/%s`. */
+	/** The key of a custom route, as declared: `GET|POST custom/%s`. */
 	readonly key?: string
-	/** Number of segments that a request has as params; a rest parameter takes more. */
+	/** How many of a request's segments are params; a rest parameter takes more. */
 	readonly segments: number
 	readonly action: Action
 	/** The shape of a built-in action. */
@@ -64,8 +64,7 @@ export function resourcePaths(resource: string | undefined, names: readonly Para
 }
 
 /**
- * The path of a built-in action: '', an id, or what belongs to an id: `/{id}/comments`, `/{id}/tags/{id2}`; or that of a
- * resource.
+ * The path of a built-in action: '', `/{id}`, a path below an id (`/{id}/comments`, `/{id}/tags/{id2}`), or a resource's.
  */
 export function ownPath(segments: number, second?: string, resource?: string): EndpointPath {
 	if (resource !== undefined) return { path: `/${resource}`, params: [], by: 'own', segments: 0 }
@@ -119,10 +118,10 @@ function distinct(params: readonly EndpointParam[]): EndpointParam[] {
 const PARAM = /\{[^{}]*\}/g
 
 /**
- * Returns a function that tells the route of a request to a mount: the path of its endpoint, from the server's root, as
+ * Returns a function that finds the route of a request to a mount: the path of its endpoint, from the server's root, as
  * the OpenAPI description spells it. So there are only as many routes as endpoints, whatever clients send.
  *
- * @param endpoints called at the first request that is asked for its route: computing them is slow
+ * @param endpoints called when a route is first needed: computing them is slow
  */
 export function routesOf(
 	path: readonly string[],
@@ -137,11 +136,12 @@ export function routesOf(
 
 class Templates {
 	readonly #byKey = new Map<string, string>()
-	/** By the number of segments that are params. */
+	/** The templates of each action, by number of params. */
 	readonly #byAction = new Map<Action, string[]>()
 
 	constructor(base: string, endpoints: readonly MountedEndpoint[]) {
-		// In a description, templates that differ only in names are one path, spelled as the first of them. It has no QUERY.
+		// A description spells templates that differ only in param names like the first of them. It leaves out QUERY, which
+		// therefore comes last.
 		const spelled = new Map<string, string>()
 		const isLast = ({ method }: MountedEndpoint) => Number(method === 'QUERY')
 		for (const endpoint of endpoints.toSorted((a, b) => isLast(a) - isLast(b))) {

@@ -73,8 +73,8 @@ export class MountTree {
 	}
 
 	/**
-	 * The first segment that isn't in the tree, and those that the tree has in its place; `undefined` if all segments are
-	 * in it.
+	 * The index of the first segment that isn't in the tree, and the segments that the tree has there instead; `undefined` if
+	 * all are in it.
 	 */
 	unknown(
 		segments: readonly string[],

@@ -151,7 +151,7 @@ async function closeIdle(
 		const all = [...connections]
 		// node doesn't count connections that have sent no byte as idle. (In Bun, `bytesRead` is 0 for all.)
 		if (server instanceof NetServer) for (const socket of all) if (socket.bytesRead === 0) socket.destroy()
-		// node does count a connection as idle whose answer is still being written: closing it would cut the answer off.
+		// node counts a connection as idle even while its answer is being written: closing it would cut the answer off.
 		if (!all.some((socket) => socket.writableLength > 0)) server.closeIdleConnections()
 	}
 }

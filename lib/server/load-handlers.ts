@@ -71,7 +71,7 @@ async function handlerOf({ file, shown }: HandlerFile): Promise<Mountable> {
 	)
 }
 
-/** The default export; a module compiled to CommonJS has it inside another. */
+/** The default export. For a module compiled to CommonJS, `import()` wraps it in another default export. */
 function defaultOf(module: { readonly default?: unknown }): unknown {
 	const { default: exported } = module
 	if (typeof exported !== 'object' || exported === null || !('__esModule' in exported)) return exported

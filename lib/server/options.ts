@@ -57,7 +57,7 @@ export interface ServerOptions {
 	readonly serverTiming?: boolean
 	/** Answers at `/live` and `/ready` below a path, for load balancers: `{ path: 'health' }`. @default none */
 	readonly health?: HealthOptions
-	/** Answers at `/metrics` what Prometheus scrapes; not to requests that a proxy has forwarded. @default false */
+	/** Serves metrics for Prometheus at `/metrics`, except to requests that a proxy has forwarded. @default false */
 	readonly metrics?: boolean | MetricsOptions
 	/** Maximum size of a body that isn't streamed. @default 1_048_576 (1 MiB) */
 	readonly maxBody?: Bytes

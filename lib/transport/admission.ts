@@ -157,8 +157,8 @@ export class Hosts {
 	}
 
 	/**
-	 * Whether `host` is served, with any port. An empty host, which HTTP/1.0 allows, is served: browsers, which DNS
-	 * rebinding needs, always send a host.
+	 * Whether `host` is served, with any port. An empty host, which HTTP/1.0 allows, is served: DNS rebinding needs a
+	 * browser, and browsers always send a host.
 	 */
 	serve(host: string): boolean {
 		if (host === this.#last || host === '') return true

@@ -55,8 +55,7 @@ export function answerClientError(
 		pending.cancel(errorOf(error))
 		return
 	}
-	// If the answer to an earlier, complete request is pending, the client would take an error written now for that
-	// answer.
+	// While an earlier request is being answered, the client would take an error written now for that request's answer.
 	const earlier = app.pipelines.pendingAnswer(socket)
 	const complete = pending ?? deferredOn(batcher, socket)
 	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, errorOf(error)))
@@ -81,8 +80,8 @@ function pendingOn(app: App, socket: Socket): Exchange | undefined {
 }
 
 /**
- * The newest complete request of a connection among those deferred to the end of the tick. An incomplete one is answered
- * with the error.
+ * The newest complete request of a connection among those deferred to the end of the tick. An incomplete one doesn't count:
+ * the error is its answer.
  */
 function deferredOn({ deferred }: TickBatcher<Exchange>, socket: Socket): Exchange | undefined {
 	return deferred.findLast(({ incoming }) => incoming.socket === socket && incoming.complete)
@@ -126,7 +125,7 @@ function errorOf(error: ParserError): RestError {
 		case 'ERR_HTTP_REQUEST_TIMEOUT':
 			return new RestError('request_timeout')
 		case 'HPE_INVALID_VERSION':
-			// `HTTP/1.1` that is followed by another character than CR LF has a valid version.
+			// Also the code for `HTTP/1.1` with something other than CR LF after it, whose version is valid.
 			return error.reason?.startsWith('Expected CRLF') === true ? malformed() : otherVersion()
 		case 'HPE_PAUSED_H2_UPGRADE':
 			return otherVersion()

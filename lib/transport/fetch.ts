@@ -80,9 +80,9 @@ class SignalConnection implements Closable {
 }
 
 /**
- * The reply; `undefined` when the signal is aborted first: the body of a later reply is closed. The deadline has a timer of
- * its own, because workerd cancels a request's timers when the request ends, and the timer of `Deadlines`, which all
- * requests share, belongs to the request that started it.
+ * Resolves to the reply, or to `undefined` if the signal is aborted first; a later reply's body is then closed. The deadline
+ * has a timer of its own, because workerd cancels a request's timers when the request ends, and the timer of `Deadlines`,
+ * which all requests share, belongs to the request that started it.
  */
 function replyInTime(
 	pending: Promise<Reply>,

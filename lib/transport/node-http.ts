@@ -29,7 +29,7 @@ export function httpServer(service: Service, settings: HttpSettings): HttpServer
 		...nodeTimeouts(settings),
 		// Above node's default, so that we can tell a long target (414) from long headers (431).
 		maxHeaderSize: 32_768,
-		// `Vetting` checks Host: node would refuse it without a body.
+		// `Vetting` checks Host instead: node's own 400 has no body.
 		requireHostHeader: false,
 	})
 	server.maxHeadersCount = MAX_HEADER_LINES + 1

@@ -1,4 +1,4 @@
-/** What we use of node's responses, of HTTP/1 and HTTP/2, and how to cut an answer off. For `send.ts` and `slow-reader.ts`. */
+/** What we use of node's HTTP/1 and HTTP/2 responses, and how to cut an answer off. For `send.ts` and `slow-reader.ts`. */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
@@ -26,13 +26,14 @@ export interface Connection extends Writable {
 	readonly remoteAddress?: string | undefined
 	/** True on TLS. */
 	readonly encrypted?: boolean | undefined
-	/** Of TCP alone. */
+	/** Only with TCP. */
 	resetAndDestroy?(): unknown
 }
 
 /**
- * Cuts an answer off so that the client notices: without an error, HTTP/2 would reset with NO_ERROR. With HTTP/1.0, which nginx
- * speaks to upstreams by default, the end of the connection ends a stream (RFC 9112 §6.3): only a reset is an error.
+ * Cuts an answer off so that the client notices. An HTTP/2 stream is destroyed with an error: without one, node would reset it
+ * with NO_ERROR. In HTTP/1.0, which nginx speaks to upstreams by default, a body without a length ends when the connection
+ * closes (RFC 9112 §6.3), so the connection is reset instead.
  */
 export function cutOff(exchange: Exchange, response: Outgoing): void {
 	const { socket } = response

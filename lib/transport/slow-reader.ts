@@ -7,12 +7,12 @@ import type { Bytes } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { cutOff, type Outgoing } from './outgoing.ts'
 
-/** Limits an answer that has been written, but not read at once. */
+/** Limits an answer that has been written, but that the client hasn't read completely. */
 export function limitWait(exchange: Exchange, response: Outgoing, body: string | Uint8Array | null): void {
 	setSendTimeout(exchange, response)
 	const count = unsentCounter(exchange, response)
 	response.once('finish', () => count?.(undefined))
-	// In memory, a text that isn't ASCII has two bytes for each character.
+	// V8 may use two bytes per character.
 	count?.(typeof body === 'string' ? 2 * body.length : (body?.length ?? 0))
 }
 
@@ -46,7 +46,7 @@ function setSendTimeout(exchange: Exchange, response: Outgoing): void {
 	response.prependOnceListener('finish', () => response.setTimeout(0))
 }
 
-/** Returns a function that counts what is unsent of the answer's body; see `UnsentAnswers.counter`. */
+/** Returns a function that records how many bytes of the answer's body are unsent; see `UnsentAnswers.counter`. */
 function unsentCounter(
 	exchange: Exchange,
 	response: Outgoing,
@@ -64,8 +64,9 @@ function unsentCounter(
 }
 
 /**
- * Cuts off a connection with all its answers; with HTTP/2, only the stream. A response that waits for earlier ones has
- * no connection that it could close, and node emits the requests that have arrived behind it even then.
+ * Cuts off a connection with all its answers; with HTTP/2, only the stream. Destroys the request's socket, because a
+ * pipelined response that waits for earlier ones has none. Marks the connection first, because node still emits requests
+ * that have already arrived on it.
  */
 function cutOffConnection(exchange: Exchange, response: Outgoing): void {
 	const { socket } = exchange.incoming

@@ -16,7 +16,7 @@ export function watchResponse(watch: Watched, exchange: Exchange, response: Outg
 	if (exchange.connection !== response) exchange.connection?.once('close', onClose)
 }
 
-/** Ends a lazy watch, when the answer was passed to node: most answers are written at once, and need no listeners. */
+/** Ends a lazy watch once the answer has been passed to node. Most are written at once, and need no listeners. */
 export function endLazily(exchange: Exchange, response: Outgoing): void {
 	const { watch } = exchange
 	if (watch?.isLazy !== true) return

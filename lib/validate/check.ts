@@ -295,7 +295,7 @@ function isChosen({ choices }: Plan, value: unknown): boolean {
  *
  * Numbers are written as in JSON; one that overflows becomes infinite, which no kind accepts. Booleans are `true`,
  * `false`, `1`, `0`, and `on`, which browsers send for a ticked checkbox without a value (an unticked one isn't sent).
- * For an array, a single text is its only item; no text is an object.
+ * A single text becomes an array's only item. A text never becomes an object.
  */
 export function fromText(kind: Kind | undefined, text: string): unknown {
 	switch (kind) {

@@ -191,7 +191,7 @@ function fallback(where: string, value: unknown): unknown {
 	if (value === undefined)
 		refuse(where, 'default must be a value or a function that makes one, got undefined')
 	if (typeof value !== 'object') return value
-	// As is done for each absent field.
+	// Each absent field gets a clone.
 	if (attempt(() => structuredClone(value)) === undefined)
 		refuse(where, "default can't be cloned; give a function that makes it")
 	return value

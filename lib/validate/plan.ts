@@ -3,8 +3,8 @@ import type { StandardSchemaV1 } from './standard-schema.ts'
 import type { Check, Choice, FieldSpec, Format, Kind, Spec, Validator } from './validator.ts'
 
 /**
- * How one value is checked, being compiled: a new one accepts any value. All have all properties in the same order, so
- * that V8 gives them one hidden class.
+ * A plan while it is compiled: how one value is checked. A new one accepts any value. Every instance has all properties, in
+ * the same order, so that V8 gives them one hidden class.
  */
 export class Draft {
 	/** The rules or the spec that it was compiled from. */

@@ -12,7 +12,7 @@ const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom')
  * Inside another value it is parsed and written again: numbers are then rounded to doubles.
  */
 export class RawJson {
-	// Private: spreading a record would copy an enumerable text, which would be sent with its hidden fields.
+	// Private, so that spreading a record doesn't copy the text, which may have fields that must stay hidden.
 	readonly #text: string
 
 	constructor(text: string) {

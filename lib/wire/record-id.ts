@@ -1,6 +1,6 @@
 /**
- * Ids of records whose key has several fields: the values, percent-encoded and joined by commas, `7,herb`. So such an id
- * is a segment of a URL as it is. The id of a key of one field is the value's text itself.
+ * Ids of records. If the key has several fields, the id is their values, percent-encoded and joined by commas (`7,herb`),
+ * and is a URL segment as it is. If it has one field, the id is the value's text, not encoded.
  */
 
 /** The id of a record with these key values, in the order of the key. */

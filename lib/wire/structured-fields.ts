@@ -34,9 +34,9 @@ export type Dictionary = ReadonlyMap<string, Member>
 
 const NONE: ReadonlyMap<string, BareItem> = new Map()
 
-/** The patterns of what is read at once; sticky, so that they match at the scanner's position only. */
+/** Patterns for `Scanner.match`; sticky, so that they match only at the scanner's position. */
 const WHITESPACE = /[ \t]*/y
-/** Printable ASCII but `"` and `\`. */
+/** Printable ASCII except `"` and `\`. */
 const UNESCAPED = /[ !#-[\]-~]*/y
 const DIGITS = /\d*/y
 /** The name of a member or a parameter (RFC 9651 §4.2.3.3). */

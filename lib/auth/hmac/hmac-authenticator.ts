@@ -62,7 +62,7 @@ const CHALLENGE = Object.freeze({
  * - `x-http-method-override`, `idempotency-key` and `if-match`, if they are sent
  *
  * `created`, `keyid` and `nonce` are required, the last two with 1 to 128 characters; `expires` is checked if present.
- * Of several signatures one must be valid: the first four are checked, with at most 64 components each.
+ * If there are several signatures, one must be valid; the first four are checked, with at most 64 components each.
  *
  * If this is the declared `authenticator`, the body is compared with the signed digest before the method is called, and
  * methods in `streaming` are refused at mount. If a method calls `requireAuth()` with it, the body is compared before

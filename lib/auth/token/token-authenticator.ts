@@ -67,7 +67,7 @@ export class TokenAuthenticator implements Authenticator {
 		this.#find = tokens
 		this.#header = header
 		this.#clock = clock
-		// A 401 must name a scheme (RFC 9110 §15.5.2), and none is registered for a key in its own header: `ApiKey`.
+		// A 401 must name a scheme (RFC 9110 §15.5.2). None is registered for a key in its own header, so we use `ApiKey`.
 		const scheme =
 			header === undefined ? `Bearer realm="${realm}"` : `ApiKey realm="${realm}", header="${header}"`
 		this.challenge = Object.freeze({ 'WWW-Authenticate': scheme })

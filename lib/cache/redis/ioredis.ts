@@ -18,7 +18,7 @@ export interface IoredisCluster {
 	readonly status: string
 	readonly isCluster: boolean
 	readonly options: { readonly scaleReads?: unknown }
-	/** By slot the addresses of its primary and replicas. */
+	/** For each slot the addresses of its primary and replicas. */
 	readonly slots: readonly (readonly string[])[]
 	call(command: string, args: string[]): Promise<unknown>
 	connect(): Promise<unknown>
@@ -54,7 +54,7 @@ export function ioredisClusterAdapter(client: IoredisCluster): ClientAdapter {
 		isCluster: true,
 		state: () => stateOf(client),
 		serverOf: (key) => client.slots[slotOf(key)]?.[0] ?? '',
-		// iovalkey finds the keys of a command by its name in small letters, and without keys sends it to any server.
+		// In lower case: only then iovalkey finds the command's keys, without which it sends the command to any server.
 		send: async ([command = '', ...args]) => client.call(command.toLowerCase(), args),
 		// A demoted server of a cluster redirects to its successor, and the client follows.
 		reconnect() {},

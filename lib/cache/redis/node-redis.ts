@@ -16,7 +16,7 @@ export interface NodeRedisClient {
 export interface NodeRedisCluster {
 	readonly isOpen: boolean
 	readonly isReady?: boolean
-	/** By slot its primary, and more. */
+	/** For each slot its primary, and more. */
 	readonly slots: readonly { readonly master?: { readonly address: string } }[]
 	readonly masters: readonly unknown[]
 	sendCommand(

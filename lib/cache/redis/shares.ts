@@ -37,7 +37,7 @@ const MAXMEMORY_PART = 3 / 4
 /**
  * The room by the option, otherwise by Redis' `maxmemory`; `undefined` if it isn't divided into shares.
  *
- * @param parts of which this room is one, in a cluster; all of them may be at one server
+ * @param parts number of such rooms, more than one in a cluster; all of them may be at one server
  */
 export function roomOf(maxBytes: Bytes | undefined, maxmemory: Bytes, parts: number): Room | undefined {
 	if (maxBytes === undefined && maxmemory > 0) {
@@ -144,8 +144,8 @@ end
 `.trim()
 
 /**
- * `held` returns the size of the key's present entry, and the first bucket that can contain it: any bucket with that many of
- * the caller's bytes will do. `giveBack` subtracts the entry.
+ * `held` returns the size of the key's present entry, and the first bucket that may contain it: one that ends late enough and has
+ * as many of the caller's bytes. It needn't be the entry's own. `giveBack` subtracts the entry.
  */
 const GIVEN_BACK = `
 local function held()

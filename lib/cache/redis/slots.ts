@@ -7,8 +7,8 @@ import type { Owner } from '../shares.ts'
 const SLOTS = 16_384
 
 /**
- * More would spread callers more evenly, but each tag has its own part of the bytes that callers share. Their slots lie in each of up to
- * eight equal parts of all slots.
+ * Number of tags. More would spread callers more evenly, but the bytes that callers share are divided among the tags. Each of up to
+ * eight masters has some of them, if the masters have equal parts of the slots.
  */
 export const TAGS = 16
 

@@ -130,7 +130,7 @@ export function compileHandler(
 		idempotencyKeys: oneOf('user', 'anyone', 'off')(`${name}.idempotencyKeys`, handler.idempotencyKeys),
 		hooks,
 		nearMisses,
-		// A hook may decide, too.
+		// A `before` hook may check access, too.
 		openActions:
 			ownGuards.authenticator === undefined || (hooks?.before.length ?? 0) > 0
 				? []
@@ -139,7 +139,7 @@ export function compileHandler(
 	}
 }
 
-/** What logs call it. All tables without a subclass have the class that has the built-in actions: their paths tell them apart. */
+/** The handler's name in logs: its class; or its path, if the class is `CrudHandler` itself, which many tables share. */
 function labelOf(handler: RestHandler, place: string): string {
 	const { name } = handler.constructor
 	const isOwn = !Object.hasOwn(Object.getPrototypeOf(handler), OWN_ACTIONS)

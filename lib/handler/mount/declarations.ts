@@ -49,7 +49,7 @@ const TEN_MINUTES: Seconds = 600
  * Compiles the declarations of a handler whose routes have the given names.
  *
  * @param place the path that the handler is mounted at: each mount has its own rate limits
- * @param accessNames that `access` may have besides those of routes
+ * @param accessNames names that `access` may have besides those of routes
  * @throws TypeError for a key that names no route, a wrong value, and access that nobody could be granted
  */
 export function declaredBy(

@@ -109,16 +109,16 @@ export interface OwnAction {
 	readonly segments: number
 	/** What the second segment must be; `undefined` for anything. */
 	readonly second?: string | undefined
-	/** What the only segment must be. Like the resource of a method, it comes before ids. @default anything */
+	/** What the only segment must be; matched before ids, as a method's resource is. @default anything */
 	readonly resource?: string | undefined
 	readonly run: Method
 	/** Checks what a request asks for, by its head alone: see `Action`. */
 	readonly authorize?: Action['authorize']
-	/** The action whose access rule it has, unless `access` names it. */
+	/** The action whose access rule applies, unless `access` names this action. */
 	readonly accessOf?: string | undefined
 	/** The action whose rate limit it shares, if it has none of its own. */
 	readonly limitOf?: string
-	/** The types of a PATCH: see `Action`. */
+	/** The media types of a PATCH: see `Action`. */
 	readonly acceptPatch?: string | undefined
 	/** Whether it takes an `Idempotency-Key`, as POST and PATCH do anyway. */
 	readonly takesKey?: boolean | undefined
@@ -126,7 +126,7 @@ export interface OwnAction {
 	readonly streaming?: StreamingLimits | undefined
 	/** Names that `access` may have besides the action's own. */
 	readonly accessNames?: readonly string[] | undefined
-	/** Whether the handler's own code decides who may call it, or on what: there need be no rule in `access`. */
+	/** Whether the handler's own code decides who may call it, or on what, so that it needs no rule in `access`. */
 	readonly isDecided?: boolean
 	/** Its parameters, body and replies, for descriptions. */
 	readonly shape?: (() => Shape) | undefined
@@ -140,7 +140,7 @@ interface HasOwnActions {
 /** The method that wraps calls of a handler's methods, and can change what they return or throw. */
 export const OWN_ANSWERS: unique symbol = Symbol('verbena.ownAnswers')
 
-/** What changes the bodies of a handler's errors: see `MountFacts`. */
+/** The method that changes the bodies of a handler's errors: see `MountFacts`. */
 export const ERROR_BODY: unique symbol = Symbol('verbena.errorBody')
 
 interface WrapsMethods {

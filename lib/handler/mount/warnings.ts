@@ -1,8 +1,8 @@
 /**
- * Warnings at mount about likely mistakes: methods that look like routes but aren't (`getArticle`, `GET_article`,
- * `fetch_article`, `get`), so their URLs are 404; and an `access` without the `'*'` that the parent
- * class's has, so that anyone may call the methods it doesn't name; and built-in actions that change records and have no
- * rule, although there is an authenticator. Logged by `controller.ts`.
+ * Warnings at mount about likely mistakes, logged by `controller.ts`:
+ * - methods that look like routes but aren't (`getArticle`, `GET_article`, `fetch_article`, `get`), so their URLs are 404
+ * - an `access` without the `'*'` that the parent class's has, so that anyone may call the methods it doesn't name
+ * - built-in actions that change records and have no access rule, although there is an authenticator
  */
 import { type OwnAction, prototypesOf } from './methods.ts'
 import { withoutComments } from './params.ts'
@@ -26,8 +26,8 @@ const METHODS: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * Near misses of a handler's own class. Left out are members of RestHandler, targets of custom routes, and helpers:
- * methods that the class itself calls.
+ * Near misses of a handler's own class. Members of RestHandler, targets of custom routes, and helpers, which are methods
+ * that the class itself calls, are left out.
  *
  * @param base the prototype of the class that all handlers extend
  */
@@ -128,7 +128,7 @@ function endOf(source: string, begin: number): number {
 	return source.length
 }
 
-/** The built-in actions by which anyone may change something, and nothing says that this is meant. */
+/** The built-in actions that let anyone change something, though no declaration says that this is intended. */
 export function openActions(handler: { readonly access: object }, actions: readonly OwnAction[]): string[] {
 	const hasRule = (name: string | undefined) => name !== undefined && Object.hasOwn(handler.access, name)
 	const open = actions.filter(

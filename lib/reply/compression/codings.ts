@@ -1,8 +1,8 @@
 /**
  * The content codings that this Node has: brotli, Zstandard and gzip, by zlib. For `negotiate.ts`, which chooses one.
  *
- * Levels are chosen for speed: JSON lists of 1 to 116 kB shrink to 32 to 17 % at brotli's level 4, to one to three points
- * more at zstd's 3 and gzip's 6. Brotli's 11, Node's default, takes about fifty times as long.
+ * Levels are chosen for speed: a JSON list of 1 kB shrinks to 32 %, one of 116 kB to 17 %, at brotli's level 4; zstd's 3 and
+ * gzip's 6 leave one to three points more. Brotli's 11, Node's default, takes about fifty times as long.
  */
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'

@@ -28,8 +28,9 @@ import type { Compression } from './negotiate.ts'
 const MAX_SYNC: Bytes = 4_096
 
 /**
- * How much may wait for the thread pool, or be in it, together: it is in memory, and doesn't count towards `maxUnsentBytes`
- * until it is sent. Otherwise a client that asks for many large replies at once could use up the memory.
+ * Maximum size of all bodies that are in the thread pool or wait for it: they are in memory, but don't count towards
+ * `maxUnsentBytes` yet, so a client that asks for many large replies at once could use up the memory. Beyond it, replies are
+ * sent uncompressed; a single one may be larger.
  */
 const MAX_IN_POOL: Bytes = 16 * 1_048_576
 

@@ -5,7 +5,7 @@
 import { Buffer, constants, isAscii, isUtf8 } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
 
-/** A media type, `application/json; charset=utf-8`, taken apart. */
+/** A parsed media type: `application/json; charset=utf-8`. */
 export interface MediaType {
 	/** `type/subtype` in lower case. */
 	readonly type: string
@@ -75,7 +75,7 @@ function unquote(raw: string): string {
  *
  *     parseParameters('text/plain; charset=utf-8', 10, unquote)   // Map { 'charset' => 'utf-8' }
  *
- * `mayBeEmpty` names a parameter that may have nothing after its `=`, which no grammar allows: its value is then ''.
+ * `mayBeEmpty` names a parameter that may have nothing after its `=`, though the grammar requires a value: it is then ''.
  *
  * Linear in the length. `undefined` when the list is malformed, or names a parameter twice: two readers could then see
  * different boundaries in one body.
@@ -106,7 +106,7 @@ export function parseParameters(
 	return found
 }
 
-/** Control characters except the tab, which not even a quoted value may have (RFC 9110 §5.6.4). */
+/** Control characters other than the tab: not even a quoted value may contain them (RFC 9110 §5.6.4). */
 const CONTROL = /[\0-\x08\n-\x1f\x7f]/
 
 /**
@@ -116,7 +116,7 @@ const MAX_SHORT = 1_024
 const REPLACEMENT = '\uFFFD'
 
 /**
- * The text that `bytes` spell in UTF-8; a byte order mark is kept. `what` begins the message: `The body`.
+ * Decodes UTF-8; a byte order mark is kept. `what` begins the message: `The body`.
  *
  * @throws RestError `bad_request` when they are not UTF-8, with the offset of the first wrong byte, from 0;
  * `content_too_large` when they are longer than a string can be (512 MiB in Node 20)
@@ -132,7 +132,7 @@ export function decodeUtf8(bytes: Buffer, what: string): string {
 	throw new RestError('bad_request', `${what} is not UTF-8 at byte ${firstInvalidByte(bytes, text)}`)
 }
 
-/** The place of the first U+FFFD that the client has not sent as such. */
+/** The offset of the first invalid byte, where `text` has the first U+FFFD that the client didn't send itself. */
 function firstInvalidByte(bytes: Buffer, text: string): number {
 	let offset = 0
 	let from = 0

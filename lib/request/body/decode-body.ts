@@ -26,7 +26,7 @@ export type DecodedBody =
 interface BodyHeaders {
 	readonly contentType: string | undefined
 	readonly contentEncoding: string | undefined
-	/** Sent with a 415 as well, if the body may be that of a PATCH. */
+	/** Media types that a PATCH may have, sent as `Accept-Patch` with a 415. */
 	readonly acceptPatch?: string | undefined
 }
 

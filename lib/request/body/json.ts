@@ -11,7 +11,7 @@ import { type JsonFault, scanJson } from './json-scan.ts'
 export const MAX_DEPTH = 64
 
 /**
- * The value of a JSON text (RFC 8259); a byte order mark is skipped. Of repeated keys the last wins.
+ * The value of a JSON text (RFC 8259); a byte order mark is skipped. If a key is repeated, the last value wins.
  *
  *     decodeJson(Buffer.from('{"title":}'))
  *     400 The body is malformed JSON at line 1, column 10: expected a value
@@ -19,7 +19,7 @@ export const MAX_DEPTH = 64
  * Lines and columns count from 1, columns in UTF-16 units as editors do.
  *
  * @throws RestError `bad_request` when it is empty, not UTF-8, malformed, nested deeper than
- * {@link MAX_DEPTH}, or has a key `__proto__`, or a key `prototype` in an object that is a `constructor`
+ * {@link MAX_DEPTH}, or has a key `__proto__`, or a key `prototype` in the value of a key `constructor`
  */
 export function decodeJson(bytes: Buffer): unknown {
 	let text = decodeUtf8(bytes, 'The body')

@@ -18,7 +18,7 @@ export interface Multipart {
 
 /**
  * Splits a body at its boundary (RFC 2046 §5.1.1). Bytes before the first delimiter and after the last are
- * ignored. A delimiter is a whole line: `--boundary`, perhaps `--`, perhaps spaces or tabs; a line that only
+ * ignored. A delimiter is a whole line: `--boundary`, optionally `--`, optionally spaces or tabs; a line that only
  * begins like one is content. A part with a file name is a file with its exact bytes, of type `text/plain` if
  * none is sent (RFC 7578 §4.4); any other part is UTF-8 text. A file without name and content, which browsers
  * send for an empty file input, is left out. `_charset_` is a field like any other.
@@ -84,7 +84,7 @@ function nextLine(bytes: Buffer, delimiter: Buffer, from: number): DelimiterLine
 	return undefined
 }
 
-/** Reads what follows a boundary: `undefined` unless that is only `--`, blanks and the line's end, as in a delimiter. */
+/** Reads the rest of a delimiter after the boundary: optionally `--`, blanks, CR LF. `undefined` for anything else. */
 function restOfLine(bytes: Buffer, start: number, after: number): DelimiterLine | undefined {
 	const last = bytes[after] === DASH && bytes[after + 1] === DASH
 	let at = last ? after + 2 : after
@@ -122,7 +122,7 @@ function textOf({ content, contentType }: Part, where: string): string {
 /** Maximum size of the headers of one part, in bytes. */
 export const MAX_PART_HEADERS: number = 16 * 1024
 
-/** A part: its headers read, its content as bytes. */
+/** A part: its parsed headers, and its content as bytes. */
 export interface Part extends Disposition {
 	/** Content-Type as sent. */
 	readonly contentType: string | undefined

@@ -24,7 +24,7 @@ interface MethodRoutes<T> {
  *     table.add('GET|POST custom/%s/page/%d', 'page')
  *     table.match('GET', ['custom', 'a b', 'page', '7'])   // { value: 'page', params: ['a b', 7] }
  *
- * Of several matching routes, the one declared first wins.
+ * If several routes match, the one declared first wins.
  */
 export class RouteTable<T> {
 	readonly #routes: ReadonlyMap<RouteMethod, MethodRoutes<T>>

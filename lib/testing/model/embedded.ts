@@ -38,7 +38,7 @@ function embed(
 	return { ...one, list: { order: order ?? keyNames(link.model).map(up), limit, count, cursor } }
 }
 
-/** The records of a list by key, and the same read one by one: both must be alike. */
+/** The records of a list by key. Asserts that reading them one by one gives the same. */
 async function recordsWith(
 	model: Model,
 	fields: readonly string[],
@@ -66,8 +66,9 @@ const list = (data: readonly unknown[], limit = 10, next: string | null = null, 
 })
 const ids = (...numbers: readonly number[]) => numbers.map((id) => ({ id }))
 
-/** The rest of a case, for models that embed. */
 type Run = RelationTest['run']
+
+/** Skips the case for models that don't embed. */
 const ifEmbedding =
 	(run: Run): Run =>
 	async (fixture) => {

@@ -86,5 +86,5 @@ export interface RelatedModels {
 	readonly tie: Model
 }
 
-/** Creates them for each case. */
+/** Creates the models, anew for each case. */
 export type MakeRelatedModels = () => RelatedModels | Promise<RelatedModels>

@@ -8,7 +8,7 @@ import { type ModelFixture, type ModelTest, parsed, tests, testsFor } from './fi
 
 const FIELDS = ['title', 'note', 'order', 'status', 'email']
 
-/** Creates several, and returns them parsed. @throws AssertionError if an id isn't that of its record */
+/** Creates several records and returns them parsed. @throws AssertionError if an id isn't that of its record */
 async function createAll(
 	fixture: ModelFixture,
 	values: readonly Values[],

@@ -115,7 +115,7 @@ export class RelatedFixture {
 		this.links = linksOf(models)
 	}
 
-	/** Creates all records, those first that others refer to. */
+	/** Creates all records, those that others refer to first. */
 	async fill(): Promise<void> {
 		const { place, person, post, tag, tie } = this.models
 		const all = [

@@ -5,7 +5,7 @@ import { ModelError } from '../../models/model-error.ts'
 import { type ModelFixture, type ModelTest, tests } from './fixture.ts'
 import type { RelatedFixture, RelationTest } from './related-models.ts'
 
-/** A query without what has a default here. */
+/** A query whose members all have defaults here. */
 export type Asked = Partial<TotalsQuery>
 
 /** The JSON of totals, sorted by their keys unless another order is given; `undefined` if the model has none. */

@@ -173,7 +173,7 @@ function isPair(value: Value | Pair): value is Pair {
 	return Array.isArray(value)
 }
 
-/** Not that of wire/: a module that this entry of the package shared with others would be a file more to import. */
+/** Not imported from wire/: a module shared with other entries of the package would become one more file to load. */
 function base64(bytes: Uint8Array): string {
 	return Buffer.from(bytes).toString('base64')
 }

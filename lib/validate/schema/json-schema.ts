@@ -7,8 +7,8 @@ import { attempt } from '../../base/attempt.ts'
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null'
 
 /**
- * Marks the schema of a type that may contain itself: the same object each time. It has a title, and is read on the way
- * to a description only, where it becomes a component.
+ * Marks a schema that may contain itself, as those of related records do. It has a title, and is the same object each time,
+ * by which `openapi/components.ts` recognizes it and turns it into a component.
  */
 export const RECURSIVE: unique symbol = Symbol('verbena.recursive')
 
@@ -57,7 +57,7 @@ export const IN_NAMES: ReadonlySet<string> = new Set(['properties', 'patternProp
 /** Maximum depth of schemas: each level needs stack, and schemas of other libraries may nest without end. */
 export const LEVELS = 100
 
-/** A schema cut off by `{}` below `LEVELS`; values of other keywords that nest deeper, such as `default`, are left out. */
+/** The schema, with `{}` in place of those below `LEVELS`; other values that nest deeper, such as a `default`, are left out. */
 export function withinLevels(schema: JsonSchema, levels = LEVELS): JsonSchema {
 	if (levels === 0) return {}
 	const inner = (value: unknown) => (isSchema(value) ? withinLevels(value, levels - 1) : value)

@@ -7,7 +7,10 @@ export interface ParameterShape {
 	readonly schema: JsonSchema
 	readonly required: boolean
 	readonly description?: string
-	/** The purpose of a list's parameter. `filter`: a condition on a field, `title` or `title[contains]`. `deleted`: reads deleted records. */
+	/**
+	 * The purpose of a list's parameter. `filter`: a condition on a field, `title` or `title[contains]`. `deleted`: reads
+	 * deleted records.
+	 */
 	readonly role?: 'page' | 'sort' | 'fields' | 'include' | 'search' | 'filter' | 'deleted' | undefined
 	/**
 	 * How several values are serialized. `repeated`: one parameter for each value of `schema`; `joined`: an array's items,
@@ -22,7 +25,7 @@ export interface BodyShape {
 	readonly required: boolean
 	/** Accepted media types. */
 	readonly types: readonly string[]
-	/** In a list of changes, the fields that aren't changed: those that name a record, and the version that it must have. */
+	/** In a list of changes, the fields that select a record instead of changing it: its key, and its expected version. */
 	readonly matched?: readonly string[] | undefined
 }
 
