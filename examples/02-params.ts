@@ -1,5 +1,5 @@
 /**
- * What a client sends is checked field by field, and typed by the rules.
+ * Rules check what a client sends, field by field, and give it types.
  *
  *     npx tsx examples/02-params.ts
  */
@@ -12,11 +12,11 @@ class Guests extends RestHandler {
 			email: ['required', 'email'],
 			age: ['integer', { min: 0 }],
 		})
-		return guest // { name: string; email: string; age?: number }: what else was sent is dropped
+		return guest // { name: string; email: string; age?: number }: other fields are dropped
 	}
 
 	get_guests() {
-		// A second argument names another source; its text becomes the numbers that the rules name.
+		// The second argument is another source; its texts are converted to the types of the rules.
 		return this.getParams({ limit: ['integer', { min: 1, max: 100, default: 20 }] }, this.query)
 	}
 }

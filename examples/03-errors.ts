@@ -1,5 +1,5 @@
 /**
- * Three ways to fail: two that a client may read, and one that it must not.
+ * Three errors: two whose messages the client gets, and one that is only logged.
  *
  *     npx tsx examples/03-errors.ts
  */
@@ -16,7 +16,7 @@ class Shop extends RestHandler {
 	}
 
 	get_stock() {
-		throw new Error('SELECT on table stock failed: password expired') // goes to the logger alone
+		throw new Error('SELECT on table stock failed: password expired') // only the logger gets it
 	}
 }
 

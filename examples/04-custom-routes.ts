@@ -1,5 +1,5 @@
 /**
- * Paths that are no `<method>_<resource>`: `%s` is a text, `%d` a number, each within one segment.
+ * Paths other than `<method>_<resource>`: `%s` is a text, `%d` a number, each within one segment.
  *
  *     npx tsx examples/04-custom-routes.ts
  */

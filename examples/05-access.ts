@@ -5,7 +5,7 @@
  */
 import { createServer, RestHandler, RoleAcl, TokenAuthenticator, tokenDigest } from '../lib/index.ts' // 'verbena'
 
-// Of tokens that can be read, for the lines below; newToken() makes those that can't be guessed.
+// Readable tokens, for the lines below; newToken() creates tokens that can't be guessed.
 const tokens = {
 	[tokenDigest('token-of-ada')]: { id: 'ada', roles: ['editor'] },
 	[tokenDigest('token-of-bob')]: { id: 'bob', roles: ['reader'] },
@@ -14,7 +14,7 @@ const authenticator = new TokenAuthenticator({ tokens })
 const acl = new RoleAcl({ reader: ['note:read'], editor: ['note:*'] })
 
 class Notes extends RestHandler {
-	override access = { post_note: ['note:write'], '*': 'user' } // '*': the methods not named
+	override access = { post_note: ['note:write'], '*': 'user' } // '*': all other methods
 	post_note() {
 		return `written by ${this.user?.id}`
 	}

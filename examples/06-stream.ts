@@ -1,6 +1,6 @@
 /**
- * Answers that are made while they are sent: records as a JSON array, bytes as they are. Nothing is made
- * faster than the client takes it.
+ * Responses that are generated while they are sent: records as a JSON array, or bytes. With backpressure: nothing
+ * is generated faster than the client reads it.
  *
  *     npx tsx examples/06-stream.ts
  */

@@ -1,5 +1,5 @@
 /**
- * Uploads: files of a form, which are small, and a stream, which is as large as it likes.
+ * Uploads: small files in a form, and a stream of any size.
  *
  *     npx tsx examples/07-upload.ts
  */
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { createServer, RestHandler } from '../lib/index.ts' // you write 'verbena'
 
 class Uploads extends RestHandler {
-	override streaming = { put_video: { maxBody: 4 * 2 ** 30 } } // what is named here is not collected
+	override streaming = { put_video: { maxBody: 4 * 2 ** 30 } } // these methods get the body as a stream
 
 	post_photo() {
 		const { caption } = this.getParams({ caption: ['string', { max: 200 }] })

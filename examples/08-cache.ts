@@ -1,5 +1,5 @@
 /**
- * `remember`: a value that is dear to make is made once for all who ask at the same time, and kept.
+ * `remember`: an expensive value is loaded once for all concurrent requests, and cached.
  *
  *     npx tsx examples/08-cache.ts
  */
@@ -10,7 +10,7 @@ const station = {
 	asked: 0,
 	async measure() {
 		this.asked++
-		await setTimeout(50) // far away, and slow
+		await setTimeout(50) // a slow service
 		return { degrees: 21.5 }
 	},
 }

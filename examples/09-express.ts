@@ -1,5 +1,5 @@
 /**
- * Inside an Express app: paths that no handler has go on to what comes after.
+ * Inside an Express app: paths without a handler are passed on to the middleware that follows.
  *
  *     npx tsx examples/09-express.ts
  */

@@ -1,5 +1,5 @@
 /**
- * A test without a port: `inject` takes the same path as every request. Any test runner will do.
+ * A test without a port: `inject` runs the same code as any other request. It works with every test runner.
  *
  *     npx tsx examples/10-test-with-inject.ts
  */

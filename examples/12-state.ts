@@ -1,6 +1,6 @@
 /**
- * What belongs to the handler and what to a request. `this` in a method is made for the request; the handler
- * behind it is shared, and frozen once it is mounted.
+ * State of the handler and state of a request. In a method, `this` is created for the request; the handler behind it
+ * is shared, and frozen once it is mounted.
  *
  *     npx tsx examples/12-state.ts
  */
@@ -12,7 +12,7 @@ class Visits {
 
 class Page extends RestHandler {
 	private readonly visits = new Visits() // shared by all requests
-	private greeting?: string // of one request: a field without a value
+	private greeting?: string // a field without a value belongs to one request
 
 	override async init() {
 		this.visits.count = 100 // once, before the first request: open the database here

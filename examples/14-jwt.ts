@@ -1,5 +1,5 @@
 /**
- * JSON Web Tokens of an issuer, checked by `jose`: an authenticator of one's own.
+ * A custom authenticator: JSON Web Tokens of an issuer, verified by `jose`.
  *
  *     npx tsx examples/14-jwt.ts
  */
@@ -8,7 +8,7 @@ import { type Authenticator, createServer, type Request, RestError, RestHandler 
 
 const key = { kty: 'OKP', crv: 'Ed25519', kid: '1', x: 'Rsi4-iSGvLygNgPO4hwDXAg7psYgwDwQ3DykEuYhdZc' }
 const keys = createLocalJWKSet({ keys: [key] }) // or createRemoteJWKSet(new URL('https://…/jwks.json'))
-// All of it is needed: without `algorithms` and `audience`, tokens made for others would pass.
+// All of them are needed: without `audience`, for example, tokens for other services would pass.
 const issued = { issuer: 'https://login.example', audience: 'notes', algorithms: ['EdDSA'] }
 
 class Jwt implements Authenticator {

@@ -1,5 +1,5 @@
 /**
- * What is called around the methods of a handler; by the server's options around those of all handlers.
+ * Hooks around the methods of a handler. As options of the server, they are called for all handlers.
  *
  *     npx tsx examples/16-hooks.ts
  */
@@ -7,7 +7,7 @@ import { createServer, RestError, RestHandler } from '../lib/index.ts' // you wr
 
 class Shop extends RestHandler {
 	private readonly orders = new Map([['1', { id: 1, total: 20 }]])
-	private tenant?: string | undefined // of one request
+	private tenant?: string | undefined // belongs to one request
 
 	override before() {
 		this.tenant = this.query.tenant

@@ -5,10 +5,10 @@
  */
 import { createServer, HmacAuthenticator, RestHandler } from '../../lib/index.ts' // 'verbena'
 
-const keys = { ada: 'cfVyRB4ARuA+wr8b1X1Ybo+8h9B4HUsh5tEEuN1dZ08=' } // `openssl rand -base64 32` makes yours
+const keys = { ada: 'cfVyRB4ARuA+wr8b1X1Ybo+8h9B4HUsh5tEEuN1dZ08=' } // create yours with `openssl rand -base64 32`
 
 class Notes extends RestHandler {
-	// A signature is good for 300 s, and for one request.
+	// A signature is valid for 300 s, and for one request.
 	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
 	override access = { '*': 'user' }
 	get_me() {

@@ -1,11 +1,11 @@
 /**
- * Signs a request, and prints the line of curl that sends it: for the next 300 s, and once.
+ * Signs a request, and prints the curl command that sends it. The signature is valid for 300 s, and once.
  *
  *     npx tsx examples/15-hmac/sign.ts GET 'http://127.0.0.1:3000/api/me?a=1' | sh
  *     npx tsx examples/15-hmac/sign.ts POST http://127.0.0.1:3000/api/note '{"text":"Sage"}' 'If-Match: "1"'
  *
- * Headers that must be signed (`Idempotency-Key`, `If-Match`) are named here, not to curl. KEY_ID and SECRET sign
- * with another key than the example's.
+ * Pass headers that must be signed (`Idempotency-Key`, `If-Match`) to this program, not to curl. KEY_ID and SECRET
+ * replace the example's key.
  */
 import { signRequest } from '../../lib/client/index.ts' // 'verbena/client'
 
@@ -22,7 +22,7 @@ if (body !== '') words.push(`--data-raw ${quoted(body)}`)
 // The URL as it was signed: a Request encodes what curl would leave as it is.
 console.log([`curl -g -X ${signed.method} ${quoted(signed.url)}`, ...words].join(' \\\n  '))
 
-/** For a shell. */
+/** Quotes a word for a shell. */
 function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,5 +1,5 @@
 /**
- * OpenTelemetry: each request is a span, whose parent is the caller's, and what its method does is a part of it.
+ * OpenTelemetry: each request is a span below the caller's span, and above the spans that its method starts.
  *
  *     cd examples/17-opentelemetry && npm ci && npx tsx main.ts
  */
@@ -21,7 +21,7 @@ traceRequests()
 class Blog extends RestHandler {
 	get_article(id: string) {
 		return trace.getTracer('blog').startActiveSpan('find', async (span) => {
-			await new Promise((resolve) => setImmediate(resolve)) // where a query would be waited for
+			await new Promise((resolve) => setImmediate(resolve)) // in place of a query
 			span.end()
 			return { id, title: 'Lemon verbena' }
 		})

@@ -1,6 +1,6 @@
 /**
- * A span of OpenTelemetry for each request of every server in the process: with its parent from `traceparent`, and
- * current in the handler's method, so that what is begun there is a part of it.
+ * An OpenTelemetry span for each request to every server in the process. Its parent is taken from `traceparent`, and it is the
+ * current span in the handler's method, so that spans started there are its children.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
@@ -20,7 +20,7 @@ import type { BatchTrace, RequestTrace } from '../../lib/index.ts' // 'verbena'
 const contexts = new AsyncLocalStorage<Context>()
 const spans = new WeakMap<RequestTrace | BatchTrace, Span>()
 
-/** Where OpenTelemetry finds the span that is current. Register it: `context.setGlobalContextManager(manager)`. */
+/** Tells OpenTelemetry the current span. Register it: `context.setGlobalContextManager(manager)`. */
 export const manager: ContextManager = {
 	active: () => contexts.getStore() ?? ROOT_CONTEXT,
 	with: (context, call, self, ...args) => contexts.run(context, () => call.apply(self as never, args)),
@@ -34,7 +34,7 @@ export const manager: ContextManager = {
 	disable: () => manager,
 }
 
-/** Makes spans from now on, by the tracer provider and the propagator that are registered. */
+/** Starts creating spans, with the registered tracer provider and propagator. */
 export function traceRequests(): void {
 	const channel: TracingChannel<Context, RequestTrace> = tracingChannel('verbena:request')
 	channel.start.bindStore(contexts, begin)
@@ -64,7 +64,7 @@ function begin(told: RequestTrace): Context {
 	return trace.setSpan(parent, span)
 }
 
-/** A statement for several requests is a span of its own, with links to theirs, and they have links to it. */
+/** A statement that reads for several requests is a separate span; it and the spans of the requests are linked to each other. */
 function beginBatch(told: BatchTrace): Context {
 	const all = told.reads.map((read) => read.runInAsyncScope(() => contexts.getStore() ?? ROOT_CONTEXT))
 	const readers = new Set(all.flatMap((context) => trace.getSpan(context) ?? []))
@@ -79,7 +79,7 @@ function beginBatch(told: BatchTrace): Context {
 function end(told: RequestTrace): void {
 	const span = spans.get(told)
 	if (span === undefined) return
-	// As OpenTelemetry's conventions name spans and attributes: `GET /blog/article/{id}`.
+	// Names follow OpenTelemetry's semantic conventions: `GET /blog/article/{id}`.
 	if (told.route !== undefined) {
 		span.updateName(`${told.request.method} ${told.route}`)
 		span.setAttribute('http.route', told.route)

@@ -1,12 +1,12 @@
 /**
  * The blog on all cores. This process listens, hands connections to its workers (worker.ts) in turn, and replaces
- * those that end. Records are in PostgreSQL; in Redis is what workers must agree on.
+ * workers that end. Records are in PostgreSQL; state that workers share is in Redis.
  *
  *     DATABASE_URL=postgres://user:password@127.0.0.1:5432/blog node --import tsx examples/18-cluster/main.ts
  *
- * kill -HUP puts new workers in the place of the old ones, one after the other, and no request is lost: after a new
- * version was installed. kill -TERM, or Ctrl-C, ends all when they have answered. PORT, HOST, WORKERS, REDIS_URL,
- * REDIS_PREFIX, TOKEN, SECRET and DRAIN_DELAY (ms) set what their names say: docs/scaling.md
+ * After installing a new version, kill -HUP replaces the workers one after the other, without losing a request. kill -TERM
+ * or Ctrl-C ends all workers after their pending requests. Settings are PORT, HOST, WORKERS, REDIS_URL, REDIS_PREFIX, TOKEN,
+ * SECRET and DRAIN_DELAY (ms): see docs/scaling.md
  */
 import cluster, { type Worker } from 'node:cluster'
 import { randomBytes } from 'node:crypto'
@@ -17,22 +17,22 @@ import { newToken } from '../../lib/index.ts' // you write 'verbena'
 import { connect } from '../blog/database.ts'
 import { fill } from '../blog/fill.ts'
 
-/** How long a worker may take to listen, and to end; longer than its `graceTimeoutSeconds` of 10 s. In ms. */
-const PATIENCE = 15_000
-/** Crashes are counted for so long, in ms: each doubles the wait before the next start. */
-const MEMORY = 60_000
+/** Timeout for a worker to listen, and to end, in ms; longer than its `graceTimeoutSeconds` of 10 s. */
+const TIMEOUT = 15_000
+/** How long a crash counts, in ms: each one doubles the wait before the next start. */
+const CRASH_MEMORY = 60_000
 
 const { DATABASE_URL = '', WORKERS = availableParallelism(), DRAIN_DELAY = 0 } = process.env
-/** What every worker must know alike, and on several machines every machine. */
+/** Must be the same for all workers, and on all machines if there are several. */
 const { TOKEN = newToken('blog_').token, SECRET = randomBytes(32).toString('base64') } = process.env
 
-/** Those that listen, and haven't been told to end. */
+/** Workers that listen, and haven't been told to end. */
 const serving = new Set<Worker>()
-/** Those that end because they were told to. */
+/** Workers that have been told to end. */
 const told = new WeakSet<Worker>()
 let crashes = 0
 let isEnding = false
-/** Starts and restarts, one behind the other: so that they count the same workers. */
+/** Starts and restarts run one after the other, so that each sees all workers of the one before. */
 let work = Promise.resolve()
 
 /** The workers that haven't ended. */
@@ -41,10 +41,10 @@ function running(): Worker[] {
 	return all.flatMap((worker) => (worker === undefined || worker.isDead() ? [] : [worker]))
 }
 
-/** Starts a worker. Answers whether it listens: when it does, or when it has ended instead. */
+/** Starts a worker. Resolves with true when it listens, or with false when it has ended instead. */
 async function start(): Promise<boolean> {
 	const worker = cluster.fork({ TOKEN, SECRET })
-	const late = setTimeout(() => worker.process.kill('SIGKILL'), PATIENCE)
+	const late = setTimeout(() => worker.process.kill('SIGKILL'), TIMEOUT)
 	const listens = await new Promise<boolean>((resolve) => {
 		worker.once('listening', () => resolve(true)).once('exit', () => resolve(false))
 	})
@@ -55,13 +55,13 @@ async function start(): Promise<boolean> {
 	return true
 }
 
-/** Starts as many as there should be. */
+/** Starts workers until there are as many as there should be. */
 async function complete(): Promise<void> {
 	const missing = isEnding ? 0 : Math.max(0, Number(WORKERS) - running().length)
 	await Promise.all(Array.from({ length: missing }, start))
 }
 
-/** A new worker for each old one, which ends once the new one listens. */
+/** Starts a new worker for each old one, which ends once the new one listens. */
 async function restart(): Promise<void> {
 	for (const old of running()) {
 		if (isEnding || old.isDead()) continue
@@ -76,11 +76,11 @@ async function restart(): Promise<void> {
 }
 
 /**
- * Ends a worker. It is told by a message, and not by `worker.disconnect()`: that calls node's `server.close()`, which
- * cuts connections with requests that have arrived and haven't been read.
+ * Ends a worker, by a message. `worker.disconnect()` would call node's `server.close()`, which cuts connections whose
+ * requests have arrived but haven't been read.
  */
 async function end(worker: Worker): Promise<void> {
-	const late = setTimeout(() => worker.process.kill('SIGKILL'), PATIENCE)
+	const late = setTimeout(() => worker.process.kill('SIGKILL'), TIMEOUT)
 	told.add(worker)
 	await new Promise<void>((resolve) => {
 		worker.once('exit', () => resolve())
@@ -91,7 +91,7 @@ async function end(worker: Worker): Promise<void> {
 	clearTimeout(late)
 }
 
-/** Whoever asks for it sees that we leave, for DRAIN_DELAY; then all workers end, and this process. */
+/** Fails the readiness check for DRAIN_DELAY, so that load balancers notice; then ends all workers, and this process. */
 async function stop(): Promise<void> {
 	if (isEnding) return
 	isEnding = true
@@ -107,13 +107,13 @@ cluster.on('exit', async (worker, code, signal) => {
 	serving.delete(worker)
 	if (isEnding || told.has(worker)) return
 	const wait = Math.min(100 * 2 ** crashes++, 10_000)
-	setTimeout(() => crashes--, MEMORY).unref()
+	setTimeout(() => crashes--, CRASH_MEMORY).unref()
 	console.error(`Worker ${worker.process.pid} has ended (${signal ?? code}): the next start is in ${wait} ms`)
 	await sleep(wait)
 	work = work.then(complete)
 })
 
-// The tables are made here: workers would make them all at once.
+// Creates the tables here, as workers would do it concurrently.
 if (!/^postgres(ql)?:/.test(DATABASE_URL)) throw new TypeError('DATABASE_URL must begin with postgres://')
 const database = await connect(DATABASE_URL)
 await fill({
@@ -123,7 +123,7 @@ await fill({
 })
 await database.close()
 
-// The first alone: where it can't start, none can.
+// One worker first: if it can't start, none can.
 if (!(await start())) process.exit(1)
 work = work.then(complete)
 await work

@@ -18,7 +18,7 @@ import { acl } from '../blog/keys.ts'
 const { DATABASE_URL, REDIS_URL = 'redis://127.0.0.1:6379', REDIS_PREFIX = 'blog:' } = process.env
 const { PORT = 3000, HOST = '127.0.0.1', TOKEN = '', SECRET = '' } = process.env
 
-/** Shows who answers, and that what is counted is counted over all workers. */
+/** Shows which worker responds, and that rate limits count over all workers. */
 class Office extends RestHandler {
 	override rateLimits = { post_letter: { limit: 5, windowSeconds: 60 } }
 
@@ -33,7 +33,7 @@ class Office extends RestHandler {
 
 const pool = new Pool({ connectionString: DATABASE_URL, max: 10 })
 const redis = new Redis(REDIS_URL)
-// Both connect again by themselves; unheard, the pool's error would end the program.
+// Both reconnect by themselves. Without a listener, the pool's error would end the program.
 pool.on('error', (error) => console.error(`A connection to PostgreSQL was lost: ${error.message}`))
 redis.on('error', (error) => console.error(`Redis: ${error.message}`))
 
@@ -53,7 +53,7 @@ const server = createServer(
 			new HmacAuthenticator(undefined, undefined, 300, { keys: { ruth: { secret: SECRET, user } } }),
 		),
 		cache: new RedisCache(redis, { prefix: REDIS_PREFIX }),
-		// No drainDelay: in a restart the port goes on being served. main.ts says when all of us leave.
+		// No drainDelay: during a restart other workers serve the port. main.ts tells all workers when the program ends.
 		health: { path: 'health', checks: [() => !isLeaving] },
 	},
 )
@@ -62,11 +62,11 @@ async function end(): Promise<void> {
 	await server.close()
 	await pool.end()
 	redis.disconnect()
-	// Now that no connection is handed to us any more.
+	// After closing, as no connection is handed to this worker any more.
 	cluster.worker?.disconnect()
 }
 
-// A terminal and systemd send these to all processes: main.ts tells us what to do about them.
+// A terminal and systemd send these to all processes. main.ts handles them, and sends messages.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 process.on('message', (message) => {
 	if (message === 'leave') isLeaving = true

@@ -1,5 +1,5 @@
 /**
- * Metrics: a page for Prometheus, which `prometheus.yml` tells to scrape it, and `dashboard.json`, a dashboard for Grafana.
+ * Metrics: a page for Prometheus, with the configuration in `prometheus.yml`, and a dashboard for Grafana, `dashboard.json`.
  *
  *     npx tsx examples/19-metrics/main.ts
  */

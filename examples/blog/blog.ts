@@ -1,4 +1,4 @@
-/** The blog's API: a handler for each table, and one beside them. */
+/** The blog's API: a handler for each table, and one without a table. */
 import { CrudHandler, type CrudValues, type Handlers, type Model, RestHandler } from '../../lib/index.ts' // 'verbena'
 import type { Tables } from './fill.ts'
 
@@ -32,7 +32,7 @@ class Overview extends RestHandler {
 	}
 }
 
-/** An author's e-mail address can be written, and is never shown. */
+/** An author's e-mail address can be written, but is never shown. */
 class Authors extends CrudHandler {
 	override access = { create: ['author:write'], update: ['author:write'] }
 
@@ -62,7 +62,7 @@ class Articles extends CrudHandler {
 			searchable: ['title', 'body'],
 			allow: ['list', 'read', 'create', 'update', 'remove', 'totals'],
 			totals: { by: ['topic', 'published', 'author.name'] },
-			version: 'version', // two who change an article at a time don't overwrite each other
+			version: 'version', // concurrent changes of an article don't overwrite each other
 			rules: {
 				topic: [{ pattern: /^[a-z]+$/ }],
 				title: [{ min: 1 }],
@@ -74,7 +74,7 @@ class Articles extends CrudHandler {
 	}
 }
 
-/** A comment has the name of the user whose key it was sent with. */
+/** A comment gets the name of the user who sent it. */
 class Comments extends CrudHandler {
 	override access = { create: ['comment:write'], remove: ['comment:delete'] }
 
@@ -85,7 +85,7 @@ class Comments extends CrudHandler {
 			creatable: ['articleId', 'text'],
 			filterable: ['id', 'articleId', 'name', 'written'],
 			sortable: ['id', 'written'],
-			allow: ['list', 'read', 'create', 'remove', 'removeMany'], // spam comes in numbers
+			allow: ['list', 'read', 'create', 'remove', 'removeMany'], // spam comes in bulk
 			rules: { text: [{ min: 1 }] },
 		})
 	}

@@ -1,6 +1,6 @@
 /**
- * Where the blog is kept, as `DATABASE_URL` says: an SQLite file, which is the default, PostgreSQL, or MariaDB
- * or MySQL. The drivers are the program's own; the models take them as they are.
+ * The blog's database, selected by `DATABASE_URL`: an SQLite file, which is the default, PostgreSQL, MariaDB or MySQL. The
+ * program creates the drivers, and passes them to the models.
  *
  *     sqlite:blog.db
  *     postgres://user:password@127.0.0.1:5432/blog
@@ -15,14 +15,14 @@ import { SqliteModel } from '../../lib/models/sqlite/model.ts' // 'verbena/sqlit
 import { openSqlite } from './sqlite-file.ts'
 
 export interface Database {
-	/** What it is, for people: without user and password. */
+	/** Its name in messages, without user and password. */
 	readonly place: string
 	/** The model of a table. */
 	open(table: string): Promise<Model>
 	close(): Promise<void>
 }
 
-/** Connects, and makes the tables that aren't there yet. */
+/** Connects, and creates the tables that don't exist yet. */
 export async function connect(url: string | undefined): Promise<Database> {
 	if (url === undefined || url === '') return sqlite(fileURLToPath(new URL('./blog.db', import.meta.url)))
 	const { protocol, host, pathname } = parsed(url)
@@ -59,7 +59,7 @@ async function sqlite(file: string): Promise<Database> {
 async function postgres(url: string, place: string): Promise<Database> {
 	const { Pool } = await import('pg')
 	const pool = new Pool({ connectionString: url, max: 10 })
-	// The pool replaces a connection that is lost while nobody uses it; unheard, its error would end the program.
+	// The pool replaces an idle connection that is lost. Without a listener, its error would end the program.
 	pool.on('error', (error) => console.error(`A connection was lost: ${error.message}`))
 	for (const statement of schema('postgres')) await pool.query(statement)
 	return { place, open: (table) => PostgresModel.open(pool, table), close: () => pool.end() }
@@ -78,7 +78,7 @@ function schema(name: string): string[] {
 	return text.split(/;\n/).filter((statement) => statement.trim() !== '')
 }
 
-/** The URL's own error would repeat it, and it may hold a password. */
+/** The URL, or an error without it: the message of `new URL()` would repeat it, with its password. */
 function parsed(url: string): URL {
 	if (URL.canParse(url)) return new URL(url)
 	throw new TypeError('DATABASE_URL is no URL: write postgres://user:password@host:5432/name')

@@ -1,4 +1,4 @@
-/** Fills the blog's tables, where they are empty. */
+/** Fills the blog's tables if they are empty. */
 import { type Model, RawJson, type Values } from '../../lib/index.ts' // 'verbena'
 import type { Selection } from '../../lib/models/index.ts' // 'verbena/model'
 import { seed } from './seed/seed.ts'
@@ -12,7 +12,7 @@ export interface Tables {
 
 const ID: Selection = { fields: ['id'], names: ['id'], version: undefined }
 
-/** Each table is filled in a transaction: a start that is cut short is made up for by the next. */
+/** Each table is filled in a transaction, so that an interrupted start is completed by the next. */
 export async function fill({ authors, articles, comments }: Tables): Promise<void> {
 	const records = seed()
 	await fillOne(
@@ -43,7 +43,7 @@ async function fillOne(model: Model, records: readonly Values[]): Promise<void> 
 	})
 }
 
-/** The ids, in the order in which the records were made. */
+/** The ids, in the order in which the records were created. */
 async function idsOf(model: Model): Promise<number[]> {
 	const { json } = await model.list({
 		...{ selection: ID, where: undefined, order: [{ field: 'id', descending: false }] },
@@ -52,7 +52,7 @@ async function idsOf(model: Model): Promise<number[]> {
 	return (JSON.parse(json) as { id: number }[]).map(({ id }) => id) // as ID says
 }
 
-/** The id of the record with a number, from 1; of another one, where that has been deleted since. */
+/** The id of the record with a number, from 1; of another record if that has been deleted. */
 function idAt(ids: readonly number[], number: number): number {
 	return ids[(number - 1) % ids.length] ?? 0
 }

@@ -1,4 +1,4 @@
-/** Who may write: two users, with tokens and a key that are made anew whenever the blog starts. */
+/** Who may write: two users, with tokens and a key that are created anew at each start. */
 import { randomBytes } from 'node:crypto'
 import {
 	anyOf,
@@ -16,23 +16,23 @@ export const acl = new RoleAcl({
 
 /** The tokens of users, and the key of one who signs. */
 export class Tokens {
-	/** By their digests: a token itself is known to its user alone. */
+	/** By the digests of their tokens: only a user knows the token itself. */
 	readonly #users = new Map<string, TokenUser>()
 	readonly #keys = new Map<string, { secret: string; user: TokenUser }>()
-	/** Knows users by the token in `Authorization: Bearer <token>`, or by the key that has signed the request. */
+	/** Identifies users by `Authorization: Bearer <token>`, or by the key that has signed the request. */
 	readonly authenticator = anyOf(
 		new TokenAuthenticator({ tokens: (digest) => this.#users.get(digest) }),
 		new HmacAuthenticator(undefined, undefined, 300, { keys: (id) => this.#keys.get(id) }),
 	)
 
-	/** Makes a token for a user. */
+	/** Creates a token for a user. */
 	issue(id: string, roles: readonly string[]): string {
 		const { token, digest } = newToken('blog_')
 		this.#users.set(digest, { id, roles })
 		return token
 	}
 
-	/** Makes a secret with which a user signs; the key is called as the user is. */
+	/** Creates a secret with which a user signs; the key's id is that of the user. */
 	issueKey(id: string, roles: readonly string[]): string {
 		const secret = randomBytes(32).toString('base64')
 		this.#keys.set(id, { secret, user: { id, roles } })

@@ -1,12 +1,12 @@
 /**
- * A blog with authors, articles and comments, kept in `examples/blog/blog.db`, or where `DATABASE_URL` says.
+ * A blog with authors, articles and comments, stored in `examples/blog/blog.db`, or in the database of `DATABASE_URL`.
  *
  *     npm start
  *     PORT=8080 npm start
  *     DATABASE_URL=postgres://user:password@127.0.0.1:5432/blog npm start
  *     DATABASE_URL=mysql://user:password@127.0.0.1:3306/blog npm start
  *
- * Stop it with Ctrl-C: requests that are being answered are answered first.
+ * Stop it with Ctrl-C: it completes pending requests first.
  */
 import { createServer } from '../../lib/index.ts' // you write 'verbena'
 import { blog } from './blog.ts'
@@ -41,7 +41,7 @@ async function start(): Promise<void> {
 	try {
 		await serve(database, port)
 	} catch (error) {
-		// Its connections would keep a program alive that serves nobody.
+		// Its connections would keep the process alive.
 		await database.close()
 		throw error
 	}
@@ -87,7 +87,7 @@ function reasonOf(error: unknown): string {
 	const code = 'code' in error ? error.code : undefined
 	if (code === 'EADDRINUSE')
 		return `Port ${portOf(process.env.PORT)} is taken. Choose another one: PORT=3001 npm start`
-	// Of a host with several addresses each is tried, and the error of them all has no message.
+	// All addresses of a host are tried; the resulting AggregateError has no message.
 	if (code === 'ECONNREFUSED') return 'No database answers at DATABASE_URL: is it running?'
 	return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
 }

@@ -1,4 +1,4 @@
-/** The articles that the page begins with, and the rules that new ones must keep. */
+/** The page's initial articles, and the rules for new ones. */
 import { MemoryModel } from '../../lib/index.ts' // you write 'verbena'
 
 const PLANTS = ['Lemon verbena', 'Thyme', 'Sage', 'Hyssop', 'Lovage', 'Sweet cicely', 'Borage', 'Chervil']
@@ -6,7 +6,7 @@ const SUBJECTS = ['through the winter', 'from cuttings', 'in a pot', 'for tea', 
 const FIRST_DAY = Date.UTC(2026, 0, 5, 9)
 const DAY: number = 86_400_000
 
-/** An article's address is its own: two can't have the same. */
+/** The address of an article is unique. */
 export function articlesModel(): MemoryModel {
 	return new MemoryModel('article', {
 		fields: {

@@ -1,7 +1,7 @@
 /**
- * A page in the browser that lists, shows, creates, edits and deletes articles with `CrudClient`: the page, the
- * client's module and the API come from one server. Everybody can read; changes must be signed with the key that
- * is printed. The articles are kept in memory.
+ * A page in the browser that lists, shows, creates, edits and deletes articles with `CrudClient`. One server sends the page,
+ * the client's module and the API. Everybody can read; changes must be signed with the printed key. The articles are kept in
+ * memory.
  *
  *     npx tsx examples/crud-page/main.ts
  *     PORT=8080 npx tsx examples/crud-page/main.ts
@@ -39,7 +39,7 @@ class Page extends RestHandler {
 	}
 }
 
-/** Allows the page's own script and style, and nothing that somebody has written into an article. */
+/** A Content-Security-Policy that allows the page's own script and style, but no script in the text of an article. */
 function policyFor(page: string): string {
 	const hashOf = (name: string) => {
 		const [, text = ''] = new RegExp(`<${name}[^>]*>([\\s\\S]*?)</${name}>`).exec(page) ?? []
@@ -51,7 +51,7 @@ function policyFor(page: string): string {
 	].join('; ')
 }
 
-/** In a project of yours this is `readFileSync('node_modules/verbena/dist/client/index.js', 'utf8')`. */
+/** In your project, this is `readFileSync('node_modules/verbena/dist/client/index.js', 'utf8')`. */
 async function clientModule(): Promise<string> {
 	const entry = fileURLToPath(new URL('../../lib/client/index.ts', import.meta.url))
 	const { outputFiles } = await build({
@@ -65,7 +65,7 @@ const page = readFileSync(new URL('index.html', import.meta.url), 'utf8')
 const keys = { demo: randomBytes(32).toString('base64') }
 
 class Articles extends CrudHandler {
-	// A signature is good for 300 s, and for one request.
+	// A signature is valid for 300 s, and for one request.
 	override authenticator = new HmacAuthenticator(this, undefined, 300, { keys })
 	override access = { create: 'user', update: 'user', remove: 'user' }
 }

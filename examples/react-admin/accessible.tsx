@@ -1,4 +1,4 @@
-/** What react-admin's pages lack for people who need contrast or a screen reader, as axe-core measures it: for `<Admin>`. */
+/** For `<Admin>`: fixes what axe-core finds in react-admin's pages, for users who need contrast or a screen reader. */
 import {
 	AppBar,
 	type AppBarProps,
@@ -10,7 +10,7 @@ import {
 	TitlePortal,
 } from 'react-admin'
 
-/** The title of the page is its first heading, not one of the sixth level. */
+/** The title of the page is a heading of the first level, not the sixth. */
 const TitleBar = (props: AppBarProps) => (
 	<AppBar {...props}>
 		<TitlePortal variantMapping={{ h6: 'h1' }} />
@@ -19,7 +19,7 @@ const TitleBar = (props: AppBarProps) => (
 
 export const AccessibleLayout = (props: LayoutProps) => <Layout {...props} appBar={TitleBar} />
 
-// MUI 9 leaves a checkbox's label at the span around the input, where no screen reader finds it: rows couldn't be selected.
+// MUI 9 puts a checkbox's label on the span around the input, where screen readers don't find it: rows couldn't be selected.
 const CHECKBOX = {
 	defaultProps: {
 		slotProps: {
@@ -29,7 +29,7 @@ const CHECKBOX = {
 	},
 }
 
-/** A theme with other colours: text needs 4.5 times the luminance of what is behind it, or a part of that (WCAG 2.2 §1.4.3). */
+/** A theme with other colours: text needs a contrast ratio of 4.5 to its background (WCAG 2.2 §1.4.3). */
 function themed(theme: typeof defaultLightTheme, colors: Readonly<Record<string, string>>): RaThemeOptions {
 	const palette = Object.entries(colors).map(([name, main]) => [name, { main }])
 	return {

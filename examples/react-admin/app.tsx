@@ -36,7 +36,7 @@ import { createRoot } from 'react-dom/client'
 import { dataProvider, type DataProvider as Provider } from '../../lib/providers/react-admin.ts' // you write 'verbena/react-admin'
 import { AccessibleLayout, darkTheme, lightTheme } from './accessible.tsx'
 
-// The annotation is the proof that the provider is what this react-admin asks for.
+// The type annotation proves that the provider fits this version of react-admin.
 const provider: DataProvider = dataProvider('/api', {
 	version: 'version',
 	relations: { articles: { author: 'authors', tags: 'tags' } },
@@ -50,7 +50,7 @@ const STATES = [
 const BY_NAME = { field: 'name', order: 'ASC' } as const
 const NEWEST = { field: 'created', order: 'DESC' } as const
 
-/** A moment, as the field is a timestamp: when the day begins where the user is. */
+/** The start of the day in the user's time zone, as the field is a timestamp. */
 function startOf(day: string): string {
 	return day === '' ? '' : new Date(`${day}T00:00`).toISOString()
 }
@@ -61,7 +61,7 @@ const ARTICLE_FILTERS = [
 	<ReferenceInput key="author" source="authorId" reference="authors" sort={BY_NAME} />,
 	// A field of related records: the filter is { tags: { id: 3 } }.
 	<ReferenceInput key="tag" source="tags.id" reference="tags" sort={BY_NAME} label="Tag" />,
-	// An operator behind a dot: the filter is { created: { gte: '2026-01-01T00:00:00.000Z' } }.
+	// An operator after a dot: the filter is { created: { gte: '2026-01-01T00:00:00.000Z' } }.
 	<DateInput key="since" source="created.gte" label="Since" parse={startOf} />,
 ]
 
@@ -71,7 +71,7 @@ const Tags = () => (
 	</SingleFieldList>
 )
 
-// Authors and tags come with the articles: the whole page is one request, and can be sorted by the authors' names.
+// The response includes the authors and tags: the page needs one request, and can be sorted by the authors' names.
 const Articles = () => (
 	<List filters={ARTICLE_FILTERS} sort={NEWEST} queryOptions={{ meta: { embed: ['author', 'tags'] } }}>
 		<DataTable rowClick="edit">
@@ -90,7 +90,7 @@ const Articles = () => (
 	</List>
 )
 
-// Many to many: `target` is the relation `tags` of `articles`. The author is in the answer that has the article.
+// Many to many: `target` is the relation `tags` of `articles`. The response with the article includes its author.
 const ArticleShow = () => (
 	<Show queryOptions={{ meta: { prefetch: ['author'] } }}>
 		<SimpleShowLayout>
@@ -104,7 +104,7 @@ const ArticleShow = () => (
 	</Show>
 )
 
-// react-admin has no method that ties two records: one of the provider does it, at once, apart from the form.
+// react-admin has no method to link two records, so this calls our provider's, immediately and apart from the form.
 const TagTies = () => {
 	const { id = 0 } = useRecordContext() ?? {}
 	const { data: all = [] } = useGetList('tags', { sort: BY_NAME })
@@ -148,7 +148,7 @@ const ArticleCreate = () => (
 	</Create>
 )
 
-// Pessimistic: the form waits for the server's word, so that it can show what is wrong.
+// Pessimistic: the form waits for the server's response, so that it can show what is wrong.
 const ArticleEdit = () => (
 	<Edit mutationMode="pessimistic">
 		<ArticleForm>
@@ -177,7 +177,7 @@ const AuthorCreate = () => (
 
 interface Related {
 	readonly target: string
-	/** Related records that come with the articles, for the columns in `children`. */
+	/** Related records to include, for the columns in `children`. */
 	readonly prefetch?: readonly string[]
 	readonly children?: ReactNode
 }

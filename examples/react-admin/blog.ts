@@ -1,4 +1,4 @@
-/** Authors, their articles, and tags of these, in memory, as an API for the administration. */
+/** The API for the administration: authors, their articles, and the tags of articles, in memory. */
 import { CrudHandler, type Handlers, MemoryModel, type Model } from '../../lib/index.ts' // you write 'verbena'
 
 const NAMES = ['Ada Mint', 'Basil Thorne', 'Clary Wort', 'Dill Weed'] as const
@@ -8,7 +8,7 @@ const TAGS = ['herb', 'indoors', 'kitchen']
 const FIRST_DAY = Date.UTC(2026, 0, 5, 9)
 const DAY = 86_400_000
 
-/** The handlers by their paths: react-admin's resource `articles` is what stands at `api/articles`. */
+/** The handlers by path: react-admin's resource `articles` is the handler at `api/articles`. */
 export function blogHandlers(): Handlers {
 	const authors = new MemoryModel('author', {
 		fields: {
@@ -54,7 +54,7 @@ export function blogHandlers(): Handlers {
 			{ field: 'articleId', model: articles },
 			{ field: 'tagId', model: tags },
 		],
-		// Articles with tags can't be deleted; a database may do that with its ties: `on delete cascade`.
+		// Articles with tags can't be deleted here; in a database, `on delete cascade` would delete their tags too.
 		rows: PLANTS.flatMap((_, plant) => [
 			{ articleId: plant * SUBJECTS.length + 4, tagId: 1 },
 			{ articleId: plant * SUBJECTS.length + 4, tagId: 3 },

@@ -1,5 +1,5 @@
 /**
- * react-admin on Verbena: the page, its program, and the API come from one server. The records are kept in memory.
+ * react-admin on Verbena: one server sends the page, its program, and the API. The records are kept in memory.
  *
  *     cd examples/react-admin && npm ci && npm start
  *     PORT=8080 npm start
@@ -19,7 +19,7 @@ const PAGE = `<!doctype html>
 <script type="module" src="app.js"></script>
 </html>
 `
-// react-admin's styles are made in the page, so that they must be allowed; of scripts only ours are.
+// react-admin creates its styles in the page, so inline styles are allowed; scripts only from this server.
 const POLICY =
 	"default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

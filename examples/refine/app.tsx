@@ -14,7 +14,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { dataProvider } from '../../lib/providers/refine.ts' // you write 'verbena/refine'
 
-// The annotation is the proof that the provider is what this refine asks for.
+// The type annotation proves that the provider fits this version of refine.
 const provider: DataProvider = dataProvider('/api', { version: 'version' })
 
 interface Article {
@@ -145,7 +145,7 @@ const Show = ({ id, go }: Going & { id: number }) => {
 	const { mutate: remove } = useDelete()
 	if (article === undefined) return null
 	const { title, author, tags = [], version } = article
-	// With the version that was read: an article that somebody else has changed meanwhile is not deleted.
+	// With the version that was read, so that an article which somebody else has changed meanwhile isn't deleted.
 	const values = { version }
 	return (
 		<>

@@ -1,5 +1,5 @@
 /**
- * refine on Verbena: the page, its program, and the API come from one server. The records are kept in memory.
+ * refine on Verbena: one server sends the page, its program, and the API. The records are kept in memory.
  *
  *     cd examples/refine && npm ci && npm start
  *     PORT=8080 npm start

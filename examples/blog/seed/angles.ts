@@ -1,4 +1,4 @@
-/** How the generated articles look at their subjects: a title, what they begin and what they end with. */
+/** Templates of the generated articles: a title, a beginning and an end. */
 
 export interface Angle {
 	/** `@` is the subject, `%` the subject with a capital letter. */
@@ -72,7 +72,7 @@ export const angles: readonly Angle[] = LINES.map(([title, tag, opening, ending]
 	ending,
 }))
 
-/** What the months add, from January on. */
+/** A sentence for each month, from January on. */
 export const MONTHS: readonly string[] = [
 	'The ground is hard, so this is a month for plans and catalogues.',
 	'The light is back, the warmth is not.',

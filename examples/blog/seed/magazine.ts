@@ -1,6 +1,6 @@
 /** Articles and comments written by hand: a small magazine about gardens and kitchens. */
 
-/** One line an article: author, day, tags (the first is the topic), title, text. */
+/** One line per article: author, day, tags (the first is the topic), title, text. */
 export const ARTICLES: readonly [number, string, string, string, string][] = [
 	[
 		3,
@@ -130,7 +130,7 @@ export const ARTICLES: readonly [number, string, string, string, string][] = [
 	],
 ]
 
-/** One line a comment: article, name, text. */
+/** One line per comment: article, name, text. */
 export const COMMENTS: readonly [number, string, string][] = [
 	[1, 'Hanna', 'Scratched mine today. Green down to the second fork.'],
 	[1, 'Pavel', 'And if it is brown to the ground?'],

@@ -1,4 +1,4 @@
-/** Who writes for the blog, and who answers below. */
+/** The authors of the blog, its readers, and their comments. */
 
 /** Name, what is said about them, and the day they joined. */
 export const WRITERS: readonly [name: string, about: string, joined: string][] = [

@@ -1,4 +1,4 @@
-/** What the blog begins with, as plain records; each has a number, by which the others name it. */
+/** Types of the blog's initial records; each has a number, by which others refer to it. */
 
 export interface Author {
 	readonly number: number

@@ -1,4 +1,4 @@
-/** What the blog begins with: the same few hundred records whenever it is asked. */
+/** The blog's initial records: a few hundred, always the same. */
 import { angles, MONTHS } from './angles.ts'
 import { ARTICLES, COMMENTS } from './magazine.ts'
 import { READERS, REMARKS, WRITERS } from './people.ts'
@@ -13,7 +13,7 @@ export interface Seed {
 }
 
 const HOUR = 3_600_000
-/** The generated articles fill two years; those that were written by hand come after them. */
+/** The generated articles fill two years; the hand-written ones follow. */
 const FIRST_DAY = Date.parse('2024-01-02T06:00:00Z')
 const DAYS = 726
 
@@ -39,7 +39,7 @@ export function seed(): Seed {
 	return { authors, articles, comments: [...generatedComments(generated, random), ...answers] }
 }
 
-/** Every subject from every angle, in an order that looks like one that editors had made. */
+/** Every subject from every angle, in an order that looks as if editors had chosen it. */
 function generatedArticles(authors: readonly Author[], random: () => number): Article[] {
 	const pairs = subjects.flatMap((subject) => angles.map((angle) => ({ subject, angle, rank: random() })))
 	pairs.sort((a, b) => a.rank - b.rank)
@@ -61,7 +61,7 @@ function generatedArticles(authors: readonly Author[], random: () => number): Ar
 	})
 }
 
-/** None to four an article, each of its own reader and remark. */
+/** Up to four per article, each with a different reader and remark. */
 function generatedComments(articles: readonly Article[], random: () => number): Comment[] {
 	return articles.flatMap(({ number, tags, published }) => {
 		const count = Math.floor(random() * random() * 6)

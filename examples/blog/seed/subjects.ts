@@ -1,4 +1,4 @@
-/** What the generated articles are about: a name, a topic, and what there is to say. */
+/** The subjects of the generated articles: a name, a topic, and facts. */
 
 export interface Subject {
 	readonly name: string

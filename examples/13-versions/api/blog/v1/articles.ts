@@ -1,4 +1,4 @@
-/** `blog/v1/articles`, as this file is called. */
+/** Mounted at `blog/v1/articles`, the path of this file. */
 import { RestError, RestHandler } from '../../../../../lib/index.ts' // 'verbena'
 
 const titles = new Map([['5', 'Lemon verbena through the winter']])

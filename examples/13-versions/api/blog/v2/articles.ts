@@ -1,4 +1,4 @@
-/** `blog/v2/articles`: what the first version answers, where nothing else is said here. */
+/** Mounted at `blog/v2/articles`: inherits what it doesn't override from the first version. */
 import ArticlesV1 from '../v1/articles.ts'
 
 export default class ArticlesV2 extends ArticlesV1 {
