@@ -44,6 +44,8 @@ export function pagePath(example: string): Reader<string> {
 	}
 }
 
+const SLASH = 0x2f
+
 type RequestHead = Pick<Incoming, 'url' | 'headers'>
 
 export class UnlistedMount {
@@ -51,8 +53,8 @@ export class UnlistedMount {
 	readonly #segments: readonly string[]
 	/** The segments of each path that it answers. */
 	readonly #paths: readonly (readonly string[])[]
-	/** The last segment of each path: most URLs have none of them, and needn't be parsed. */
-	readonly #names: readonly string[]
+	/** How URLs of its paths begin, as clients spell them: other URLs needn't be parsed. */
+	readonly #starts: readonly string[]
 	readonly #own = new MountTree()
 
 	constructor(app: App, unlisted: Unlisted) {
@@ -60,7 +62,8 @@ export class UnlistedMount {
 		this.#unlisted = unlisted
 		this.#segments = [...parsePath('base', base), ...parsePath(`${option}.path`, path)]
 		this.#paths = resources?.map((name) => [...this.#segments, name]) ?? [this.#segments]
-		this.#names = this.#paths.map((segments) => `/${encodeURIComponent(segments.at(-1) ?? '')}`)
+		const spellings = this.#paths.flatMap((own) => [own.join('/'), own.map(encodeURIComponent).join('/')])
+		this.#starts = [...new Set(spellings)].map((path) => `/${path}`)
 		new Controller(app, this.#own, base, { authenticator: undefined, acl: undefined }).service(path, handler)
 	}
 
@@ -78,9 +81,10 @@ export class UnlistedMount {
 
 	takes(incoming: RequestHead): boolean {
 		const { url = '' } = incoming
-		// Called for each request.
-		for (const name of this.#names)
-			if (url.includes(name)) return this.#isOwn(url) && this.#unlisted.ignores?.(incoming) !== true
+		// Called for each request. Proxies may send an absolute URL.
+		for (const start of this.#starts)
+			if (url.startsWith(start) || url.charCodeAt(0) !== SLASH)
+				return this.#isOwn(url) && this.#unlisted.ignores?.(incoming) !== true
 		return false
 	}
 

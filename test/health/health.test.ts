@@ -17,6 +17,7 @@ import {
 import { messageOf } from '../helpers/asking.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening, until } from '../helpers/listening.ts'
+import { ask, requestText } from '../helpers/raw.ts'
 import { inTimesOf } from '../helpers/stalls.ts'
 
 class Hello extends RestHandler {
@@ -126,14 +127,17 @@ describe('health', (test) => {
 	})
 
 	test('is below base, at the given segments, and nowhere else', () =>
-		listening({ '': new Hello() }, { base: 'v1', health: { path: 'ops/health' } }, async ({ url }) => {
-			assert.is((await fetch(`${url}/v1/ops/health/live`)).status, 200)
+		listening({ '': new Hello() }, { base: 'v1', health: { path: 'ops/health' } }, async ({ url, port }) => {
+			for (const target of ['', 'http://127.0.0.1'])
+				assert.is((await ask(port, requestText(`GET ${target}/v1/ops/health/live`))).status, 200, target)
 			for (const path of [
 				'ops/health/live',
 				'v1/ops/health',
 				'v1/ops/health/live/x',
 				'v1/live',
 				'v1/ops/live',
+				'v1/ops/health/livelier',
+				'w/v1/ops/health/live',
 			])
 				assert.is((await fetch(`${url}/${path}`)).status, 404, path)
 		}))
