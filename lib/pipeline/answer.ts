@@ -135,11 +135,13 @@ async function answerAfterInit(exchange: Exchange, mounts: MountTree, init: Prom
 	try {
 		exchange.setDeadline(exchange.app.handlerTimeout, 'unavailable')
 		await init
-		// Cleared: the next steps set their own deadlines.
-		if (!exchange.isReplied) exchange.due = Number.POSITIVE_INFINITY
 	} catch (error) {
 		return sealError(exchange, error)
 	}
+	// The request has timed out and has been answered: this reply isn't sent.
+	if (exchange.isReplied) return sealError(exchange, NOT_FOUND)
+	// Cleared: the next steps set their own deadlines.
+	exchange.due = Number.POSITIVE_INFINITY
 	return answer(exchange, mounts)
 }
 

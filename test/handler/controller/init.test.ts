@@ -53,6 +53,34 @@ describe('controller: init', (test) => {
 		assert.equal(log, ['init', 'done'])
 	})
 
+	test('a request that has timed out meanwhile is not authenticated afterwards', async () => {
+		let resolve = (): void => {}
+		const promise = new Promise<void>((done) => {
+			resolve = done
+		})
+		class Slow extends RestHandler {
+			override init() {
+				return promise
+			}
+			get_a() {}
+		}
+		let calls = 0
+		const authenticator = {
+			authenticate() {
+				calls++
+				return { id: 'ada' }
+			},
+		}
+		const slow = Object.assign(new Slow(), { authenticator, access: { get_a: 'user' } })
+		const { ask } = asking({ a: slow }, { handlerTimeoutSeconds: 0.05 })
+		assert.is((await ask('/a/a')).status, 503)
+		resolve()
+		await new Promise(setImmediate)
+		assert.is(calls, 0)
+		assert.is((await ask('/a/a')).status, 200)
+		assert.is(calls, 1)
+	})
+
 	test('it is awaited by listen()', async () => {
 		const log: string[] = []
 		const server = createServer({ a: new Opened(log) })
