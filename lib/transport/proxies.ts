@@ -81,9 +81,7 @@ function addRange(list: BlockList, where: string, entry: unknown): void {
  * An address without its port. An IPv4-mapped address (`::ffff:10.0.0.1`, from a dual-stack socket) becomes plain IPv4.
  */
 function normalize(address: string): string {
-	const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
-	if (mapped?.[1] !== undefined) return mapped[1]
-	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(address)
-	if (bracketed?.[1] !== undefined) return bracketed[1]
-	return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(address) ? address.slice(0, address.indexOf(':')) : address
+	const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(address)?.[1]
+	const bare = bracketed ?? address.replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')
+	return /^::ffff:(\d+(?:\.\d+){3})$/i.exec(bare)?.[1] ?? bare
 }

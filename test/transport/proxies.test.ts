@@ -75,6 +75,12 @@ const ADDRESSES: Case[] = [
 		ip: '1.1.1.1',
 	},
 	{ name: 'a mapped address, told without its prefix', peer: '::ffff:1.2.3.4', ip: '1.2.3.4' },
+	{
+		name: 'a forwarded mapped address, in brackets, with a port',
+		trust: 1,
+		forwarded: '[::ffff:1.2.3.4]:5000',
+		ip: '1.2.3.4',
+	},
 	{ name: 'a forwarded address with a port', trust: 1, forwarded: '1.1.1.1:5000', ip: '1.1.1.1' },
 	{
 		name: 'a forwarded address of IPv6 with a port',
