@@ -3,8 +3,7 @@
  * before any other step. It writes what `observe/request-counts.ts` has counted, and what `readings.ts` reads at the moment.
  * Created by `Server` if the option `metrics` is on; all state belongs to that server.
  */
-import type { Authenticator } from '../auth/authenticator.ts'
-import { RestError } from '../base/error.ts'
+import { TokenAuthenticator, tokenDigest } from '../auth/token/token-authenticator.ts'
 import { optional, or, type Reader, type Readers, switchable, type Values } from '../base/options.ts'
 import { CrudHandler } from '../crud/crud-handler.ts'
 import type { App } from '../exchange/app.ts'
@@ -58,8 +57,11 @@ export class Metrics implements MountObserver {
 			this.#loopDelay.write(page)
 		}
 		const handler = new MetricsPage(write)
-		if (token !== undefined)
-			Object.assign(handler, { authenticator: scraperToken(token), access: { '*': 'user' } })
+		if (token !== undefined) {
+			const tokens = { [tokenDigest(token)]: { id: 'scraper' } }
+			const authenticator = new TokenAuthenticator({ tokens, realm: 'metrics' })
+			Object.assign(handler, { authenticator, access: { '*': 'user' } })
+		}
 		const ignores = token === undefined ? isForwarded : undefined
 		this.page = new UnlistedMount(app, { option: 'metrics', base, path, handler, ignores })
 	}
@@ -120,23 +122,4 @@ function prefersOpenMetrics(accept: string | undefined): boolean {
 	const qualities = qualitiesOf(accept)
 	const quality = qualities.get('application/openmetrics-text') ?? 0
 	return quality > 0 && quality >= (qualities.get('text/plain') ?? 0)
-}
-
-function scraperToken(expected: string): Authenticator {
-	const digest = digestOf(expected)
-	return {
-		authenticate(request) {
-			const header = request.header('authorization')
-			if (header === undefined) return null
-			const [, token = ''] = /^bearer +(\S+)$/i.exec(header) ?? []
-			const { timingSafeEqual } = process.getBuiltinModule('node:crypto')
-			if (timingSafeEqual(digestOf(token), digest)) return { id: 'scraper' }
-			throw new RestError('unauthorized')
-		},
-	}
-}
-
-/** A digest, because `timingSafeEqual` needs inputs of the same length. */
-function digestOf(token: string): Uint8Array {
-	return process.getBuiltinModule('node:crypto').createHash('sha256').update(token).digest()
 }

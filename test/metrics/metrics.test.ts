@@ -274,17 +274,19 @@ describe('the page of metrics', (test) => {
 	test('with a token, is for those who have it, through proxies too', async () => {
 		const token = 'a-secret-of-scrapers'
 		const server = createServer({ blog: new Blog() }, { ...QUIET, metrics: { path: 'internal/m', token } })
-		const table: [string | undefined, number][] = [
-			[undefined, 401],
-			['Bearer wrong', 401],
-			[`Basic ${token}`, 401],
-			[`Bearer ${token}x`, 401],
-			[`Bearer ${token}`, 200],
+		const challenge = 'Bearer realm="metrics"'
+		const invalid = `${challenge}, error="invalid_token"`
+		const table: [string | undefined, number, string | undefined][] = [
+			[undefined, 401, challenge],
+			['Bearer wrong', 401, invalid],
+			[`Basic ${token}`, 401, challenge],
+			[`Bearer ${token}x`, 401, invalid],
+			[`Bearer ${token}`, 200, undefined],
 		]
-		for (const [authorization, expected] of table) {
+		for (const [authorization, expected, challenged] of table) {
 			const headers = { Via: '1.1 proxy', ...(authorization === undefined ? {} : { authorization }) }
 			const { status, headers: sent } = await server.inject({ url: '/internal/m', headers })
-			assert.equal([status, sent['www-authenticate']], [expected, expected === 401 ? 'Bearer' : undefined])
+			assert.equal([status, sent['www-authenticate']], [expected, challenged])
 		}
 		assert.is((await server.inject({ url: '/metrics' })).status, 404)
 	})
