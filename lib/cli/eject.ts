@@ -17,7 +17,7 @@ interface Opening {
 }
 
 /**
- * Writes the program, which is valid as TypeScript and as JavaScript.
+ * Writes the program, in TypeScript.
  *
  * @throws UsageError for a JSON file, which is opened without a driver
  */

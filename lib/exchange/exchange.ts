@@ -237,7 +237,6 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 		return this.incoming.socket?.encrypted === true ? 'https' : 'http'
 	}
 
-	// Uses the global crypto, which is loaded on first use: importing node:crypto costs every start some milliseconds.
 	id(): string {
 		if (this.#id === undefined) {
 			const name = this.app.requestId

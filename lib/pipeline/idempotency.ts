@@ -97,8 +97,8 @@ export async function answerOnce(exchange: Exchange, key: string, run: () => Pro
 	const caller = callerOf(user, exchange.ip())
 	// An anonymous caller may retry from another address, so all anonymous callers share one part of the cache.
 	const share = user === null ? 'anyone' : caller.share
-	const cacheKey = await cacheKeyOf(exchange, share, key)
-	const fingerprint = await fingerprintOf(exchange)
+	const cacheKey = cacheKeyOf(exchange, share, key)
+	const fingerprint = fingerprintOf(exchange)
 	const begun = app.deadlines.clock()
 	const earlier = await acquireLock(exchange, cacheKey, caller, { state: 'running', fingerprint })
 	if (earlier?.state === 'apart')

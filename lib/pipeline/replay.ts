@@ -2,6 +2,7 @@
  * Replies stored for an `Idempotency-Key`: the record of a request, its key in the cache, how it is stored, read and
  * replayed, and the limit on new keys per caller. For `idempotency.ts`.
  */
+import { hash } from 'node:crypto'
 import { RestError } from '../base/error.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
 import { type Cache, CacheFull, type JsonValue } from '../cache/cache.ts'
@@ -185,28 +186,22 @@ export async function withTimeout(time: Milliseconds, work: unknown): Promise<vo
  *
  * @param share the share of the cache that the entry counts against
  */
-export async function cacheKeyOf(exchange: Exchange, share: string, key: string): Promise<string> {
+export function cacheKeyOf(exchange: Exchange, share: string, key: string): string {
 	const [path = ''] = exchange.target().split('?', 1)
 	const scope = JSON.stringify([exchange.user?.id ?? null, exchange.method, path, key])
-	return sharedKey('idempotency', share, await sha256(scope))
+	return sharedKey('idempotency', share, hash('sha256', scope, 'base64url'))
 }
 
 /** A hash of the request, which distinguishes a retry from another request with the same key. */
-export async function fingerprintOf(exchange: Exchange): Promise<string> {
+export function fingerprintOf(exchange: Exchange): string {
 	const contentType = exchange.headers['content-type'] ?? null
 	const head = `${JSON.stringify([exchange.method, exchange.target(), contentType])}\n`
-	return sha256(Buffer.concat([Buffer.from(head), bytesOf(exchange)]))
+	return hash('sha256', Buffer.concat([Buffer.from(head), bytesOf(exchange)]), 'base64url')
 }
 
 /** The body's bytes; if a parser in front has read them, its result as JSON. */
 function bytesOf({ body: { bytes }, incoming: { body } }: Exchange): Uint8Array {
 	return bytes ?? (Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body) ?? ''))
-}
-
-// The global crypto: importing node:crypto costs every start some milliseconds, and most servers never get here.
-async function sha256(data: string | Uint8Array<ArrayBuffer>): Promise<string> {
-	const bytes = typeof data === 'string' ? Buffer.from(data) : data
-	return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('base64url')
 }
 
 /**
