@@ -19,11 +19,8 @@ const INIT: unique symbol = Symbol('verbena.init')
 
 /** Called for each handler that is mounted. */
 export interface MountObserver {
-	/**
-	 * @param typed the handler path as it was typed
-	 * @throws TypeError for a handler that can't be mounted there
-	 */
-	check(typed: string, mount: Mount): void
+	/** Its own page; `check` throws a TypeError for a handler that can't be mounted at a path, as it was typed. */
+	readonly page: { check(typed: string, mount: Mount): void }
 	mounted(handler: RestHandler): void
 }
 
@@ -71,8 +68,8 @@ export class Controller implements HandlerController {
 				`${instance.constructor.name} is frozen already, so its init() could not set it up: mount it before freezing it`,
 			)
 		}
-		const { name, label, table, routes, guards, idempotencyKeys, hooks, nearMisses, openActions, endpoints } =
-			compileHandler(instance, this.#options, segments)
+		const { parts, nearMisses, openActions, endpoints } = compileHandler(instance, this.#options, segments)
+		const { name, label, hooks } = parts
 		if (factory !== undefined && instance.init !== RestHandler.prototype.init) {
 			throw new TypeError(
 				`${name}.init() would be called for every request, because ${JSON.stringify(path)} is mounted as a factory: open what it needs beforehand, and pass it to the constructor`,
@@ -89,29 +86,22 @@ export class Controller implements HandlerController {
 				? viewConstructor(Object.freeze(Object.create(instance, this.#mountProperties())))
 				: this.#viewsOfFactory(path, factory)
 		const mount: Mount = {
+			...parts,
 			path: segments,
 			handler: instance,
-			name,
-			label,
 			routeOf: routesOf(segments, endpoints),
-			table,
-			routes,
 			wrap: instance.wrap,
 			errorBody: ERROR_BODY in instance ? (instance[ERROR_BODY] as Mount['errorBody']) : undefined,
 			silent: instance.suppressOutput,
-			authenticator: guards.authenticator,
-			acl: guards.acl,
-			idempotencyKeys,
 			deprecation: deprecationOf(instance),
 			get endpoints() {
 				return endpoints()
 			},
 			init: undefined,
-			hooks,
 			view: hooks === undefined ? view : onePerRequest(view),
 		}
 		const { observers = [] } = this.#options
-		for (const observer of observers) observer.check(path, mount)
+		for (const { page } of observers) page.check(path, mount)
 		if (!this.#mounts.add(mount))
 			throw new TypeError(`${JSON.stringify(path)} is mounted twice: give each handler a path of its own`)
 		for (const observer of observers) observer.mounted(instance)

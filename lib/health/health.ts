@@ -14,7 +14,7 @@ import type { App } from '../exchange/app.ts'
 import type { MountObserver } from '../handler/controller.ts'
 import { RestHandler } from '../handler/handler.ts'
 import { pagePath, UnlistedMount } from '../handler/unlisted.ts'
-import type { Mount, MountTree } from '../routing/routing.ts'
+import type { MountTree } from '../routing/routing.ts'
 import { type HealthCheck, Readiness } from './checks.ts'
 
 /** The option `health`: the path of the probes, and the checks of /ready. */
@@ -117,10 +117,6 @@ export class Health implements MountObserver {
 	async drain(): Promise<void> {
 		this.#isDraining = this.#drainDelay > 0 || !cluster.isWorker
 		if (this.#drainDelay > 0) await setTimeout(this.#drainDelay)
-	}
-
-	check(typed: string, mount: Mount): void {
-		this.page.check(typed, mount)
 	}
 
 	/** Adds the check of a mounted handler's model, if it has one. */

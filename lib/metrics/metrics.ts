@@ -12,7 +12,6 @@ import { RestHandler } from '../handler/handler.ts'
 import { pagePath, UnlistedMount } from '../handler/unlisted.ts'
 import { RequestCounts } from '../observe/request-counts.ts'
 import { qualitiesOf } from '../request/accept.ts'
-import type { Mount } from '../routing/routing.ts'
 import { Exposition, OPEN_METRICS, PROMETHEUS_TEXT } from './exposition.ts'
 import { LoopDelay, writeCache, writeProcess, writeRequests, writeStores } from './readings.ts'
 
@@ -64,10 +63,6 @@ export class Metrics implements MountObserver {
 		}
 		const ignores = token === undefined ? isForwarded : undefined
 		this.page = new UnlistedMount(app, { option: 'metrics', base, path, handler, ignores })
-	}
-
-	check(typed: string, mount: Mount): void {
-		this.page.check(typed, mount)
 	}
 
 	mounted(handler: RestHandler): void {

@@ -4,7 +4,7 @@
  * instead. `transport/` creates and ends it, the pipeline reports its steps; it calls the logger, `events.ts` and `trace.ts`.
  */
 import { type Logger, logSafely } from '../base/logger.ts'
-import { type Clock, type Milliseconds, steadyClock } from '../base/time.ts'
+import { type Milliseconds, steadyClock } from '../base/time.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import { isFailure, type Outcome, type Step, type Watched } from '../exchange/watched.ts'
 import { traceOf } from '../request/incoming.ts'
@@ -13,23 +13,21 @@ import { Events, type RequestFacts, type ServedRequest } from './events.ts'
 import { Count, type RequestCounts } from './request-counts.ts'
 import { REQUESTS, RequestTrace } from './trace.ts'
 
-/** The options, checked and complete. */
-interface ObserveOptions {
+export class Observers {
+	readonly events: Events
+	readonly logger: Logger
 	/** Whether each request is logged. @default whether a logger is given */
 	readonly logRequests: boolean
 	/** Whether replies have a `Server-Timing` header with the duration of each step. */
 	readonly serverTiming: boolean
-}
-
-export class Observers {
-	readonly events: Events
-	readonly logger: Logger
-	readonly logRequests: boolean
-	readonly serverTiming: boolean
 	/** `undefined` without the option `metrics`. */
 	readonly counts: RequestCounts | undefined
 
-	constructor(logger: Logger, { logRequests, serverTiming }: ObserveOptions, counts?: RequestCounts) {
+	constructor(
+		logger: Logger,
+		{ logRequests, serverTiming }: Pick<Observers, 'logRequests' | 'serverTiming'>,
+		counts?: RequestCounts,
+	) {
 		this.events = new Events(logger)
 		this.logger = logger
 		this.logRequests = logRequests
@@ -63,7 +61,6 @@ export class Watch implements Watched {
 	readonly isLazy = false
 	readonly #exchange: Exchange
 	readonly #observers: Observers
-	readonly #clock: Clock
 	readonly #startedAt: Milliseconds
 	/** Read at the start: a closed connection has no address. */
 	readonly #ip: string
@@ -76,11 +73,10 @@ export class Watch implements Watched {
 	#hasFailed = false
 	#hasEnded = false
 
-	constructor(exchange: Exchange, observers: Observers, clock: Clock = steadyClock) {
+	constructor(exchange: Exchange, observers: Observers) {
 		this.#exchange = exchange
 		this.#observers = observers
-		this.#clock = clock
-		this.#startedAt = clock()
+		this.#startedAt = steadyClock()
 		this.#ip = exchange.ip()
 		this.#trace = REQUESTS.hasSubscribers ? new RequestTrace(exchange) : undefined
 		observers.counts?.begin()
@@ -102,7 +98,7 @@ export class Watch implements Watched {
 
 	step(name: Step): void {
 		if (!this.#observers.serverTiming) return
-		const now = this.#clock()
+		const now = steadyClock()
 		this.#endStep(now)
 		this.#step = name
 		this.#stepStartedAt = now
@@ -132,7 +128,7 @@ export class Watch implements Watched {
 		if (this.#hasEnded) return
 		this.#hasEnded = true
 		const { logRequests, events, counts } = this.#observers
-		counts?.end(this.#exchange, isWhole ? this.#status : undefined, this.#clock() - this.#startedAt)
+		counts?.end(this.#exchange, isWhole ? this.#status : undefined, steadyClock() - this.#startedAt)
 		const isLogged = logRequests && this.#exchange.mount?.silent !== true
 		if (isLogged || events.has('request')) {
 			const served = this.#served(isWhole)
@@ -154,7 +150,7 @@ export class Watch implements Watched {
 
 	/** The value of `Server-Timing` (W3C Server Timing): `total;dur=12.3, auth;dur=1.2`. */
 	#timing(): string {
-		const now = this.#clock()
+		const now = steadyClock()
 		this.#endStep(now)
 		const all = [{ name: 'total', duration: now - this.#startedAt }, ...this.#timings]
 		return all.map(({ name, duration }) => `${name};dur=${rounded(duration)}`).join(', ')
@@ -171,7 +167,7 @@ export class Watch implements Watched {
 	#served(isWhole: boolean): ServedRequest {
 		const { user } = this.#exchange
 		const served: Writable<ServedRequest> = Object.assign(this.#facts(), {
-			durationMs: rounded(this.#clock() - this.#startedAt),
+			durationMs: rounded(steadyClock() - this.#startedAt),
 			ip: this.#ip,
 		})
 		if (this.#status !== undefined) served.status = this.#status

@@ -3,7 +3,6 @@ import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
 import type { Action } from '../../exchange/action.ts'
-import type { Hooks, IdempotencyKeys } from '../../exchange/exchange.ts'
 import { headerLine } from '../../reply/set-headers.ts'
 import { RouteTable } from '../../routing/custom/custom-routes.ts'
 import type { RouteKey } from '../../routing/custom/pattern.ts'
@@ -15,7 +14,7 @@ import {
 	type ParamName,
 	resourcePaths,
 } from '../../routing/endpoints.ts'
-import { type CustomRoute, LookupTable } from '../../routing/routing.ts'
+import { type CustomRoute, LookupTable, type Mount } from '../../routing/routing.ts'
 import { SpecMemo } from '../../validate/validate.ts'
 import { HandlerHooks, RestHandler } from '../handler.ts'
 import { HOOKS, hooksOf, type ServerHooks } from './compile-hooks.ts'
@@ -38,15 +37,14 @@ import { type NearMiss, nearMissesOf, noRoute, openActions } from './warnings.ts
 /** The parameters of built-in actions. */
 const ID: readonly ParamName[] = [{ name: 'id', isOptional: false, isRest: false }]
 
+/** What a mount has of its handler's methods and declarations. */
+type MountParts = Pick<
+	Mount,
+	'name' | 'label' | 'table' | 'routes' | 'authenticator' | 'acl' | 'idempotencyKeys' | 'hooks'
+>
+
 interface CompiledHandler {
-	readonly name: string
-	/** See `MountFacts`. */
-	readonly label: string
-	readonly table: LookupTable
-	readonly routes: RouteTable<CustomRoute> | undefined
-	readonly guards: Guards
-	readonly idempotencyKeys: IdempotencyKeys
-	readonly hooks: Hooks | undefined
+	readonly parts: MountParts
 	/** Methods that look like routes but aren't. */
 	readonly nearMisses: readonly NearMiss[]
 	/** Built-in actions that change something and are open to anyone, although there is an authenticator. */
@@ -121,20 +119,17 @@ export function compileHandler(
 		for (const method of verbs) entries.push({ method, target, shape: own?.shape, paths, key })
 	}
 	refuseBodiless(name, declared, entries)
+	const { authenticator, acl } = ownGuards
+	const idempotencyKeys = oneOf('user', 'anyone', 'off')(`${name}.idempotencyKeys`, handler.idempotencyKeys)
 	return {
-		name,
-		label: labelOf(handler, place),
-		table,
-		routes: routes.size === 0 ? undefined : routes,
-		guards: ownGuards,
-		idempotencyKeys: oneOf('user', 'anyone', 'off')(`${name}.idempotencyKeys`, handler.idempotencyKeys),
-		hooks,
+		parts: {
+			...{ name, label: labelOf(handler, place), table, routes: routes.size === 0 ? undefined : routes },
+			...{ authenticator, acl, idempotencyKeys, hooks },
+		},
 		nearMisses,
 		// A `before` hook may check access, too.
 		openActions:
-			ownGuards.authenticator === undefined || (hooks?.before.length ?? 0) > 0
-				? []
-				: openActions(handler, builtIn),
+			authenticator === undefined || (hooks?.before.length ?? 0) > 0 ? [] : openActions(handler, builtIn),
 		endpoints: lazyEndpoints(entries, action),
 	}
 }

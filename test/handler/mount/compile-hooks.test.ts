@@ -5,8 +5,8 @@ import { CrudHandler, MemoryModel, RestHandler } from '../../../lib/index.ts'
 import { messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 
-function compile(handler: RestHandler, server: ServerHooks = {}): ReturnType<typeof compileHandler> {
-	return compileHandler(handler, { authenticator: undefined, acl: undefined, ...server }, ['blog'])
+function compile(handler: RestHandler, server: ServerHooks = {}): ReturnType<typeof compileHandler>['parts'] {
+	return compileHandler(handler, { authenticator: undefined, acl: undefined, ...server }, ['blog']).parts
 }
 
 class Blog extends RestHandler {

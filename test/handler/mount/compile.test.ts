@@ -8,8 +8,8 @@ import { describe } from '../../helpers/describe.ts'
 const NOBODY: Guards = { authenticator: undefined, acl: undefined }
 const SOMEBODY: Guards = { authenticator: { authenticate: () => null }, acl: { allows: () => true } }
 
-function compile(handler: RestHandler, guards = NOBODY): ReturnType<typeof compileHandler> {
-	return compileHandler(handler, guards, ['blog'])
+function compile(handler: RestHandler, guards = NOBODY): ReturnType<typeof compileHandler>['parts'] {
+	return compileHandler(handler, guards, ['blog']).parts
 }
 
 /** A handler class called Blog with these methods and fields. */
@@ -45,9 +45,10 @@ describe('mount/compile', (test) => {
 
 	test("the handler's own authenticator and acl take precedence over the server's", () => {
 		const own = { authenticator: { authenticate: () => null }, acl: { allows: () => false } }
-		assert.equal(compile(blog(['get_a']), SOMEBODY).guards, SOMEBODY)
-		assert.is(compile(blog(['get_a'], own), SOMEBODY).guards.acl, own.acl)
-		assert.is(compile(blog(['get_a'], own), NOBODY).guards.authenticator, own.authenticator)
+		const { authenticator, acl } = compile(blog(['get_a']), SOMEBODY)
+		assert.equal({ authenticator, acl }, SOMEBODY)
+		assert.is(compile(blog(['get_a'], own), SOMEBODY).acl, own.acl)
+		assert.is(compile(blog(['get_a'], own), NOBODY).authenticator, own.authenticator)
 	})
 
 	test('access may be declared for the target of a custom route, by its name', () => {
