@@ -294,7 +294,8 @@ export class RestHandler extends HandlerHooks {
 	 * @throws RestError `unauthorized`, as a rejection; it is sent even if the promise isn't awaited
 	 */
 	requireAuth(authenticator?: Authenticator): Promise<User> {
-		return requireUser(exchangeOf(this, 'requireAuth'), authenticator)
+		const exchange = exchangeOf(this, 'requireAuth')
+		return requireUser(exchange, authenticator ?? exchange.mount?.authenticator)
 	}
 }
 

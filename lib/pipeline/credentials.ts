@@ -44,25 +44,27 @@ async function check(exchange: Routed, authenticator: Authenticator): Promise<vo
  * Requires a user, for `this.requireAuth()`. A refusal replaces the method's answer even if the method doesn't await
  * the promise.
  *
- * @throws TypeError when no authenticator is passed or declared; RestError `unauthorized`, as a rejection
+ * @param become called with the user. @default the exchange's user is set
+ * @throws TypeError without an authenticator; RestError `unauthorized`, as a rejection
  */
-export function requireUser(exchange: Exchange, authenticator: Authenticator | undefined): Promise<User> {
-	const chosen = authenticator ?? exchange.mount?.authenticator
-	if (chosen === undefined) {
+export function requireUser(
+	exchange: Exchange,
+	authenticator: Authenticator | undefined,
+	become = (user: User): unknown => (exchange.user = user),
+): Promise<User> {
+	if (authenticator === undefined) {
 		throw new TypeError(
 			'this.requireAuth() needs an authenticator: pass one, or declare it on the handler or the server',
 		)
 	}
-	const check = authenticate(exchange, chosen)
+	const authenticate = async (): Promise<User> => {
+		const user = await exchange.credentials.ask(authenticator, exchange.request)
+		if (user === null)
+			throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })
+		become(user)
+		return user
+	}
+	const check = authenticate()
 	exchange.addCheck(check)
 	return check
-}
-
-async function authenticate(exchange: Exchange, authenticator: Authenticator): Promise<User> {
-	const user = await exchange.credentials.ask(authenticator, exchange.request)
-	if (user === null) {
-		throw new RestError('unauthorized', undefined, { headers: authenticator.challenge ?? {} })
-	}
-	exchange.user = user
-	return user
 }

@@ -12,6 +12,7 @@ import type { RestHandler } from '../../handler/handler.ts'
 import { accessRule, type Guards } from '../../handler/mount/declarations.ts'
 import { exchangeOf, viewConstructor } from '../../handler/view.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
+import { requireUser } from '../../pipeline/credentials.ts'
 import { authenticateAsGuess } from '../../pipeline/enforce-limits.ts'
 import {
 	type FieldLimits,
@@ -57,6 +58,8 @@ export interface Use {
 export class RelatedAccess {
 	readonly #exchange: Exchange
 	readonly #users = new Map<object, Promise<User | null>>()
+	/** The users that `this.requireAuth()` has found in other handlers' views. */
+	readonly #required = new Map<object, User>()
 	readonly #allowed = new Map<string, Promise<void>>()
 	readonly #scopes = new Map<string, Promise<Scope>>()
 	readonly #numbers = new Map<object, number>()
@@ -150,29 +153,29 @@ export class RelatedAccess {
 		const isSame =
 			user === own && acl === mount?.acl && authenticatorOf(guarded, app) === mount?.authenticator
 		const make = isSame
-			? attached(use.handler, VIEWS, () => viewsOf(use.handler))(app)
-			: viewMaker(use.handler, app, this.#identity(guarded, user, acl))
+			? memo(attached(guarded, VIEWS, makersByApp), app, () => viewMaker(guarded, app, {}))
+			: viewMaker(guarded, app, this.#identity(guarded, user, acl))
 		return make(this.#exchange) as CrudView // a view of a CrudHandler
 	}
 
 	/** The members of a view that depend on who is asking, where the other handler has its own authenticator or acl. */
-	#identity(guarded: Guarded, user: User | null, acl: Acl | undefined): PropertyDescriptorMap {
-		const { app, credentials, request } = this.#exchange
+	#identity(guarded: Guarded, known: User | null, acl: Acl | undefined): PropertyDescriptorMap {
+		const { app } = this.#exchange
+		const userNow = (): User | null => this.#required.get(guarded) ?? known
 		const can = (...resources: string[]): boolean => {
 			if (acl === undefined) throw new TypeError('this.can() needs an acl, on the handler or on the server')
+			const user = userNow()
 			return user !== null && resources.every((resource) => acl.allows(user, resource) === true)
 		}
 		const requireAcl = (...resources: string[]): void => {
-			if (user === null) throw unauthorized(authenticatorOf(guarded, app))
+			if (userNow() === null) throw unauthorized(authenticatorOf(guarded, app))
 			if (!can(...resources)) throw new RestError('forbidden')
 		}
-		const requireAuth = async (authenticator = authenticatorOf(guarded, app)): Promise<User> => {
-			const found = authenticator === undefined ? null : await credentials.ask(authenticator, request)
-			if (found === null) throw unauthorized(authenticator)
-			return found
-		}
-		const members = { user, can, requireAcl, requireAuth }
-		return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value }]))
+		const requireAuth = (authenticator = authenticatorOf(guarded, app)): Promise<User> =>
+			requireUser(this.#exchange, authenticator, (user) => this.#required.set(guarded, user))
+		const methods = { can, requireAcl, requireAuth }
+		const members = Object.entries(methods).map(([name, value]) => [name, { value }])
+		return { user: { get: userNow }, ...Object.fromEntries(members) }
 	}
 
 	#keyOf({ handler, operation }: Use): string {
@@ -196,6 +199,8 @@ export class RelatedAccess {
 	#userOf({ handler, to, operation }: Use): Promise<User | null> {
 		const exchange = this.#exchange
 		const { app, mount, user, credentials, request } = exchange
+		const required = this.#required.get(handler)
+		if (required !== undefined) return Promise.resolve(required)
 		const authenticator = authenticatorOf(handler as Guarded, app) // a CrudHandler, as in `#view`
 		if (authenticator === undefined || authenticator === mount?.authenticator) return Promise.resolve(user)
 		const limit = limitOf(handler, to, operation)
@@ -241,51 +246,28 @@ export function limitOf(
 	const limits = attached(handler, LIMITS, () => new Map<string, CompiledLimit>())
 	// Compiled by the first request, because the other handler may be mounted later: its path names the counters.
 	const place = facts.paths[0]?.join('/') ?? owner
-	const limit = limits.get(name) ?? compileLimit(`${owner}.rateLimits.${name}`, name, given, place)
-	limits.set(name, limit)
-	return limit
+	return memo(limits, name, () => compileLimit(`${owner}.rateLimits.${name}`, name, given, place))
 }
 
 type MakeView = ReturnType<typeof viewConstructor>
 
 const VIEWS: unique symbol = Symbol('verbena.relatedViews')
 
-/** Makes a handler's views, by one constructor for each server. */
-function viewsOf(handler: object): (app: App) => MakeView {
-	const makers = new WeakMap<App, MakeView>()
-	return (app) => {
-		const make = makers.get(app) ?? viewMaker(handler, app, {})
-		makers.set(app, make)
-		return make
-	}
-}
+/** A handler's views are made by one constructor for each server. */
+const makersByApp = (): WeakMap<App, MakeView> => new WeakMap()
 
 function viewMaker(handler: object, { cache }: App, more: PropertyDescriptorMap): MakeView {
 	return viewConstructor(Object.freeze(Object.create(handler, { cache: { value: cache }, ...more })))
 }
 
-function memo<K, T>(known: Map<K, Promise<T>>, key: K, make: () => Promise<T>): Promise<T> {
-	const promise = known.get(key) ?? make()
-	known.set(key, promise)
-	return promise
-}
-
-/**
- * The access rule of an operation.
- *
- * @throws TypeError for a wrong rule, and for access that nobody could be granted
- */
-function ruleOf(
-	{ access, authenticator, acl }: Guarded,
-	{ owner }: CrudPlan,
-	operation: CrudOperation,
-	guards: Guards,
-): ReturnType<typeof accessRule> {
-	const name = access[operation] === undefined ? '*' : operation
-	return accessRule(`${owner}.access[${JSON.stringify(name)}]`, access[name] ?? 'anyone', {
-		authenticator: authenticator ?? guards.authenticator,
-		acl: acl ?? guards.acl,
-	})
+function memo<K, T>(
+	known: { get(key: K): T | undefined; set(key: K, value: T): unknown },
+	key: K,
+	make: () => T,
+): T {
+	const value = known.get(key) ?? make()
+	known.set(key, value)
+	return value
 }
 
 /** The access rule of an operation, as its mount would apply it, and what it is checked with. */
@@ -295,27 +277,29 @@ export interface Guard {
 	readonly access: AccessRule
 }
 
-/** @param guards the server's */
+/**
+ * @param guards the server's
+ * @throws TypeError for a wrong rule, and for access that nobody could be granted
+ */
 export function guardOf({ handler, to, operation }: Use, guards: Guards): Guard {
 	const guarded = handler as Guarded // a CrudHandler, checked by `links.ts`
-	return {
-		authenticator: authenticatorOf(guarded, guards),
-		acl: guarded.acl ?? guards.acl,
-		access: ruleOf(guarded, to, operation, guards),
-	}
+	const own = { authenticator: authenticatorOf(guarded, guards), acl: guarded.acl ?? guards.acl }
+	const name = guarded.access[operation] === undefined ? '*' : operation
+	const place = `${to.owner}.access[${JSON.stringify(name)}]`
+	return { ...own, access: accessRule(place, guarded.access[name] ?? 'anyone', own) }
 }
 
 /**
  * Checks the relations of a plan, and of those that they lead to.
  *
  * @param guards the server's
- * @throws TypeError as `links.ts` and {@link ruleOf}; RangeError for a limit out of range
+ * @throws TypeError as `links.ts` and {@link guardOf}; RangeError for a limit out of range
  */
 export function checkRelations(plan: CrudPlan, guards: Guards, checked: Set<CrudPlan> = new Set()): void {
 	if (checked.has(plan)) return
 	checked.add(plan)
-	for (const { handler, to, operation } of plan.relations.values()) {
-		ruleOf(handler as Guarded, to, operation, guards) // a CrudHandler, checked by `links.ts`
-		checkRelations(to, guards, checked)
+	for (const relation of plan.relations.values()) {
+		guardOf(relation, guards)
+		checkRelations(relation.to, guards, checked)
 	}
 }

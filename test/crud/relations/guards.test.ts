@@ -90,6 +90,40 @@ describe('crud/relations/guards', (test) => {
 		assert.equal(shown.json.data, { id: 1, author: { id: 1, name: 'Ada' } })
 	})
 
+	test("requireAuth() in the other handler's scope sets its user, and its refusal is the answer", async () => {
+		const asked = byHeader('x-person')
+		class People extends CrudHandler {
+			override async scope() {
+				await this.requireAuth(asked)
+				return { name: this.user?.id }
+			}
+			override fields() {
+				return this.user === null ? {} : { hidden: [] }
+			}
+		}
+		class Careless extends CrudHandler {
+			override readonly authenticator = asked
+			override scope() {
+				this.requireAuth().catch(() => {})
+				return {}
+			}
+		}
+		class Articles extends CrudHandler {
+			override readonly authenticator = byHeader('x-article')
+		}
+		const relations = {
+			author: { to: new People(people, VISIBLE) },
+			writer: { to: new Careless(people, VISIBLE), by: 'author_id' },
+		}
+		const ask = serve({ articles: new Articles(articles, { visible: ['id'], relations }) })
+		for (const headers of [{}, { 'x-article': 'Bob' }] as Record<string, string>[]) {
+			const { json } = await ask('GET', '/articles/1?include=author', { ...headers, 'x-person': 'Ada' })
+			assert.equal(json.data, { id: 1, author: { id: 1, name: 'Ada' } }, JSON.stringify(headers))
+			for (const relation of ['author', 'writer'])
+				assert.is((await ask('GET', `/articles/1?include=${relation}`, headers)).status, 401, relation)
+		}
+	})
+
 	test('guesses at credentials of the other handler are limited as its own requests are', async () => {
 		class People extends CrudHandler {
 			override readonly authenticator = byHeader('x-person')
