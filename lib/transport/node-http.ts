@@ -93,7 +93,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 			response.writeContinue()
 		}
 	}
-	const watch = startWatch(service, exchange)
+	const watch = startWatch(service, exchange, service.batcher.deferred[0]?.watch)
 	if (watch?.isLazy === false) watchResponse(watch, exchange, response)
 	const refusal = service.vetting.check(incoming)
 	if (refusal !== undefined) refuse(exchange, refusal, response, send)

@@ -89,11 +89,18 @@ export function refuse<To>(exchange: Exchange, error: RestError, to: To, send: S
 	send(exchange, to, reply, true)
 }
 
-/** Begins to watch a request if requests are logged, traced, timed or counted; those to unlisted handlers never are. */
-export function startWatch(service: Service, exchange: Exchange): Watched | undefined {
-	const { observers, unlisted, batcher } = service
+/**
+ * Begins to watch a request if requests are logged, traced, timed or counted; those to unlisted handlers never are.
+ *
+ * @param earlier the watch of a request that the same read of sockets has brought
+ */
+export function startWatch(
+	{ observers, unlisted }: Service,
+	exchange: Exchange,
+	earlier?: Watched | undefined,
+): Watched | undefined {
 	if (!observers.isActive || isUnlisted(unlisted, exchange.incoming)) return undefined
-	const watch = observers.watch(exchange, batcher.deferred[0]?.watch)
+	const watch = observers.watch(exchange, earlier)
 	exchange.watch = watch
 	return watch
 }
