@@ -275,7 +275,13 @@ export function relatedList(parts: EmbeddedParts): string {
 		cursorText(column, aggregable(column, columnName(QUOTING, column, alias))),
 	)
 	// Not by `json_build_array`: it looks up the types of its arguments for each list.
-	const cursor = `${mark} || '${number}:[' || ${keys.join(` || ', ' || `)} || ']' || ${mark}`
+	const cursor = [
+		mark,
+		`'${number}:['`,
+		...(keys.length > 0 ? [keys.join(` || ', ' || `)] : []),
+		`']'`,
+		mark,
+	].join(' || ')
 	const last = `string_agg(${cursor}, '') filter (where ${at} = ${limit})`
 	const next = `case when count(*) > ${limit} then ${last} else 'null' end`
 	// All that match were read if they are no more than the limit.
@@ -287,7 +293,7 @@ export function relatedList(parts: EmbeddedParts): string {
 	return `(select concat('{"data":[', ${records}, ${meta}, '}}') from (${numbered}) ${alias})`
 }
 
-/** A column that is added to related records; a table with a column of this name can't be included. */
+/** Added to related records' columns, like the other names that begin so. */
 const ROW_NUMBER = 'verbena number'
 const QUOTING = { quote: ansiQuoted }
 

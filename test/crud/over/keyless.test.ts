@@ -17,9 +17,14 @@ const TABLE = `keyless_${process.pid}`
 const CREATE = [
 	`create table ${TABLE} (line varchar(20) not null, level int, secret varchar(20) default 'MARKER')`,
 	`insert into ${TABLE} (line, level) values ('a', 1), ('b', 0), ('c', null), ('d', 1), ('d', 1), ('e', 2), ('f', 0)`,
+	`create table ${TABLE}_l (level int primary key)`,
+	`insert into ${TABLE}_l values (0), (1), (2)`,
 	`create view ${TABLE}_v as select line, level from ${TABLE} where level < 2`,
 ]
-const DROP = [`drop view if exists ${TABLE}_v`, `drop table if exists ${TABLE}`]
+const DROP = [
+	`drop view if exists ${TABLE}_v`,
+	...[TABLE, `${TABLE}_l`].map((name) => `drop table if exists ${name}`),
+]
 
 interface Database {
 	open(name: string): Promise<Model>
@@ -72,6 +77,8 @@ interface Page {
 	readonly meta: { readonly next: string | null; readonly total?: number; readonly offset: number }
 }
 
+const seenOf = ({ data }: Page): string => data.map(({ line }) => line).join('')
+
 async function check(model: Model, lines: string): Promise<void> {
 	assert.equal([model.key, model.readOnly], [[], true])
 	const { ask, said } = asking({ log: new CrudHandler(model, { visible: ['line', 'level'], limit: 3 }) })
@@ -83,7 +90,6 @@ async function check(model: Model, lines: string): Promise<void> {
 		// A list has this form.
 		return { ...(reply.json() as Page), link }
 	}
-	const seenOf = ({ data }: Page) => data.map(({ line }) => line).join('')
 	const walk = async (query: string): Promise<string> => {
 		let [seen, url]: [string, string | undefined] = ['', `/log?${query}`]
 		while (url !== undefined) {
@@ -159,6 +165,34 @@ for (const [name, connect] of Object.entries(DATABASES)) {
 			const model = (await database.openAll())[TABLE]
 			if (model === undefined) throw new Error('openAll left it out')
 			await check(model, 'abcddef')
+		})
+
+		test('are included, page by page', async () => {
+			const { [TABLE]: lines, [`${TABLE}_l`]: levels } = await database.openAll()
+			if (lines === undefined || levels === undefined) throw new Error('openAll left one out')
+			const log = new CrudHandler(lines, { visible: 'all', limit: 2 })
+			const relations = { lines: { to: log, by: 'level', many: true } }
+			const level = new CrudHandler(levels, { visible: 'all', relations })
+			const { ask } = asking({ log, level })
+			const sorted = encodeURIComponent('{"lines":{"sort":"line"}}')
+			for (const url of ['lines', sorted].flatMap((one) => [
+				`/level?sort=level&include=${one}`,
+				`/level/1?include=${one}`,
+			])) {
+				const { data } = (await ask(url)).json() as { data: unknown }
+				const records = (Array.isArray(data) ? data : [data]) as { level: number; lines: Page }[]
+				for (const { level, lines } of records) {
+					const all = ['bf', 'add', 'e'][level] ?? ''
+					const { next } = lines.meta
+					assert.equal([lines.data.length, next !== null], [Math.min(all.length, 2), all.length > 2], url)
+					if (!url.includes(sorted)) continue
+					// Without a sort, the database may have another order for each statement.
+					assert.is(seenOf(lines), all.slice(0, 2))
+					if (next === null) continue
+					const rest = (await ask(`/level/${level}/lines?sort=line&cursor=${next}`)).json() as Page
+					assert.is(seenOf(rest), all.slice(2))
+				}
+			}
 		})
 	})
 }
