@@ -201,7 +201,7 @@ function namedLink(
 	const [unknown] = names.filter(({ own, other }) => own === undefined && other === undefined)
 	if (unknown === undefined)
 		throw new TypeError(
-			`${place}: the fields of by don't fit the key of ${to.model.name} or ${plan.model.name}, in number or type`,
+			`${place}: the fields of by don't fit the key of ${to.model.name} or ${plan.model.name}, in number, type or collation`,
 		)
 	const all = [...plan.fields.keys(), ...to.fields.keys()]
 	throw new TypeError(`${place}: by: there is no field ${unknown.name}${nearest(unknown.name, all)}`)
@@ -212,14 +212,15 @@ function keyedBy(
 	{ keys, model }: CrudPlan,
 ): { readonly fields: readonly string[]; readonly key: readonly string[] } | undefined {
 	if (fields.length !== keys.length || keys.length === 0) return undefined
-	if (!fields.every((field, at) => field !== undefined && isSameType(field.type, keys[at]?.field.type)))
+	if (!fields.every((field, at) => field !== undefined && isComparable(field, keys[at]?.field)))
 		return undefined
 	return { fields: fields.flatMap((field) => field?.name ?? []), key: keyNames(model) }
 }
 
-function isSameType(own: string, other: string | undefined): boolean {
-	const [a, b] = [own, other].map((type) => (type === 'bigint' ? 'integer' : type))
-	return a === b
+/** Whether all agree on which values are equal. */
+function isComparable(own: Field, other: Field | undefined): boolean {
+	const [a, b] = [own, other].map((field) => (field?.type === 'bigint' ? 'integer' : field?.type))
+	return a === b && own.wholeOnly === other?.wholeOnly
 }
 
 function linkThrough(

@@ -31,9 +31,11 @@ const SCHEMA = `
 		first int references pgad_keys.log_11) partition by list (id);
 	create table pgad_keys.note_1 (first int, id int not null, log int);
 	alter table pgad_keys.note attach partition pgad_keys.note_1 for values in (1);
+	create collation pgad_keys.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	create table pgad_keys.tag (code text collate "C" primary key);
 	create table pgad_keys.tagged (id int primary key, same text collate "C" references pgad_keys.tag,
-		usual text references pgad_keys.tag, other text collate "POSIX" references pgad_keys.tag);`
+		usual text references pgad_keys.tag, other text collate "POSIX" references pgad_keys.tag,
+		loose text collate pgad_keys.loose references pgad_keys.tag);`
 
 function references(name: DriverName): void {
 	describe(`foreign keys by ${name}`, (test) => {
@@ -93,7 +95,7 @@ function references(name: DriverName): void {
 			}
 		})
 
-		test('none between columns whose collations PostgreSQL refuses to compare', async () => {
+		test('none between columns whose collations PostgreSQL refuses to compare, or compares otherwise', async () => {
 			assert.equal(await found('tagged', 'tag'), ['same → code', 'usual → code'])
 		})
 

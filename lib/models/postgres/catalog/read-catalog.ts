@@ -183,7 +183,9 @@ const CATALOG = `with recursive own as (
 		and not exists (select from unnest(k.conkey, k.confkey) f(own, other)
 			join pg_catalog.pg_attribute a on a.attrelid = k.conrelid and a.attnum = f.own
 			join pg_catalog.pg_attribute b on b.attrelid = k.confrelid and b.attnum = f.other
-			where a.attcollation <> b.attcollation and 'pg_catalog."default"'::regcollation not in (a.attcollation, b.attcollation))
+			where a.attcollation <> b.attcollation and ('pg_catalog."default"'::regcollation not in (a.attcollation, b.attcollation)
+				or exists (select from pg_catalog.pg_collation l
+					where l.oid in (a.attcollation, b.attcollation) and not l.collisdeterministic)))
 	) as target, case when convalidated and not connoinherit and pg_catalog.cardinality(conkey) = 1
 		and pg_catalog.getdatabaseencoding() = 'UTF8' then conbin::text end as condition
 	from pg_catalog.pg_constraint k
