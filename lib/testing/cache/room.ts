@@ -128,15 +128,19 @@ export function shareTests(maxBytes: Bytes): CacheTest[] {
 			cache,
 			after,
 		}) {
-			const count = await fill(cache, 1.6)
-			await after(1_800)
+			// Long enough that no entry expires while others are added.
+			const begun = performance.now()
+			await fillShare(cache, maxBytes, 60, 'slow')
+			const ttlSeconds = Math.max(1.6, (3 * (performance.now() - begun)) / 1_000)
+			const count = await fill(cache, ttlSeconds)
+			await after(ttlSeconds * 1_125)
 			strictEqual(await fill(cache), count)
 		},
 	})
 }
 
-function greedy(rest: string): string {
-	return sharedKey('idempotency', 'greedy', rest)
+function greedy(rest: string, caller = 'greedy'): string {
+	return sharedKey('idempotency', caller, rest)
 }
 
 async function refused(call: () => unknown): Promise<void> {
@@ -147,13 +151,18 @@ async function refused(call: () => unknown): Promise<void> {
 }
 
 /** Fills a share with long texts and then shorter ones; returns how many long texts it holds. */
-async function fillShare(cache: Cache, maxBytes: Bytes, ttlSeconds: number): Promise<number> {
+async function fillShare(
+	cache: Cache,
+	maxBytes: Bytes,
+	ttlSeconds: number,
+	caller?: string,
+): Promise<number> {
 	let long = 0
 	for (const length of [maxBytes / 64, maxBytes / 1_024, 0]) {
 		for (let count = 0; ; count++) {
 			try {
 				const rest = length === maxBytes / 64 ? String(count) : `${length} ${count}`
-				await cache.add(greedy(rest), 'x'.repeat(length), ttlSeconds)
+				await cache.add(greedy(rest, caller), 'x'.repeat(length), ttlSeconds)
 			} catch (error) {
 				if (!(error instanceof CacheFull) || error.scope !== 'caller') throw error
 				if (long === 0) long = count
