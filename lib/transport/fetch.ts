@@ -5,7 +5,7 @@ import { clearInterval, setInterval } from 'node:timers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isUint8Array } from 'node:util/types'
 import type { Bytes } from '../base/time.ts'
-import { type Closable, Exchange } from '../exchange/exchange.ts'
+import { Exchange } from '../exchange/exchange.ts'
 import { isStreamed, type Reply, type StreamedBody } from '../reply/headers.ts'
 import { disposeBody, readableOf, swallowErrors } from '../reply/unsent.ts'
 import type { Incoming, Peer } from '../request/incoming.ts'
@@ -34,7 +34,14 @@ export async function serveFetch(
 	signal.throwIfAborted()
 	const incoming = new FetchIncoming(request, remoteAddress)
 	const exchange = new Exchange(service.app, incoming)
-	exchange.connection = new SignalConnection(signal)
+	// The client's connection: aborting the request's signal closes it.
+	exchange.connection = {
+		get destroyed() {
+			return signal.aborted
+		},
+		once: (_event, call) => signal.addEventListener('abort', call, { once: true }),
+		off: (_event, call) => signal.removeEventListener('abort', call),
+	}
 	const watch = startWatch(service, exchange)
 	const onEnd: OnEnd = (isWhole, error) => {
 		if (error !== undefined) {
@@ -56,27 +63,6 @@ export async function serveFetch(
 	}
 	watch?.answered(reply)
 	return responseOf(exchange, reply, signal, onEnd)
-}
-
-/** The client's connection: aborting the request's signal closes it. */
-class SignalConnection implements Closable {
-	readonly #signal: AbortSignal
-
-	constructor(signal: AbortSignal) {
-		this.#signal = signal
-	}
-
-	get destroyed(): boolean {
-		return this.#signal.aborted
-	}
-
-	once(_event: 'close', call: () => void): void {
-		this.#signal.addEventListener('abort', call, { once: true })
-	}
-
-	off(_event: 'close', call: () => void): void {
-		this.#signal.removeEventListener('abort', call)
-	}
 }
 
 /**
