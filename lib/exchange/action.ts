@@ -5,8 +5,9 @@
 import type { Method } from '../base/http.ts'
 import type { Bytes, Milliseconds, Seconds } from '../base/time.ts'
 import type { CompiledLimit, RateLimit } from '../limits/rate-limit.ts'
+import type { Plan } from '../validate/plan.ts'
 import type { StandardSchemaV1 } from '../validate/standard-schema.ts'
-import type { CompiledSpec, SpecMemo } from '../validate/validate.ts'
+import type { SpecMemo } from '../validate/validate.ts'
 
 /** Who may call: anyone, any known user, or a user who may use all the resources. */
 export interface AccessRule {
@@ -46,7 +47,7 @@ export interface Action {
 	/** Set when the method is listed in `streaming`. */
 	readonly streaming: StreamingLimits | undefined
 	/** The spec that `getParams()` uses when it is called without one. */
-	readonly spec: CompiledSpec | undefined
+	readonly spec: Plan | undefined
 	/** Its documentation, for `/openapi.json`; requests don't read it. */
 	readonly docs: MethodDocs | undefined
 	/** Compiled specs that the method has passed to `getParams`. */

@@ -14,7 +14,8 @@ import { Body, type BodySource } from '../request/body.ts'
 import { type Incoming, traceOf } from '../request/incoming.ts'
 import { Request, type RequestSource } from '../request/request.ts'
 import { loggedPath } from '../request/url.ts'
-import type { CompiledSpec, Spec } from '../validate/validate.ts'
+import type { Plan } from '../validate/plan.ts'
+import type { Spec } from '../validate/validator.ts'
 import type { Action } from './action.ts'
 import type { App } from './app.ts'
 import type { Watched } from './watched.ts'
@@ -262,7 +263,7 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 	}
 
 	/** The compiled form of a spec, if the method has used it before. */
-	compiledSpec(spec: Spec): CompiledSpec | undefined {
+	compiledSpec(spec: Spec): Plan | undefined {
 		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 

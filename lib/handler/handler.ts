@@ -15,8 +15,8 @@ import { setHeader, setStatus } from '../reply/set-headers.ts'
 import { decodeAnyAsJson } from '../request/body/decode-body.ts'
 import type { Request } from '../request/request.ts'
 import type { KnownKeys } from '../validate/inferred.ts'
+import type { Plan } from '../validate/plan.ts'
 import {
-	type CompiledSpec,
 	type Params,
 	type ReadOptions,
 	readParams,
@@ -324,7 +324,7 @@ function sourceOf(exchange: Exchange, given: Readonly<Record<string, unknown>> |
 }
 
 /** @throws TypeError when the handler declares no spec for its method */
-function declaredSpec({ action }: Exchange): CompiledSpec {
+function declaredSpec({ action }: Exchange): Plan {
 	if (action?.spec !== undefined) return action.spec
 	const name = action?.name ?? 'method'
 	throw new TypeError(`this.getParams() without argument needs specs: { ${name}: … } on the handler`)

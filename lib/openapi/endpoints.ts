@@ -62,15 +62,14 @@ function declaredAnswer(inferred: AnswerShape, answer: NonNullable<MethodDocs['a
 
 /** The shape of a method without docs: its spec only, because the type of its answer is unknown at run time. */
 function methodShape({ spec }: Action, method: RouteMethod): Shape {
-	const plan = spec?.plan
 	return {
 		summary: '',
 		params: [],
-		query: plan === undefined || takesBody(method) ? [] : querySchemas(plan),
-		body: plan === undefined || !takesBody(method) ? undefined : bodySchema(plan),
+		query: spec === undefined || takesBody(method) ? [] : querySchemas(spec),
+		body: spec === undefined || !takesBody(method) ? undefined : bodySchema(spec),
 		answer: { status: 200, schema: {}, isPage: false, headers: [], isOpen: true },
 		headers: [],
-		refusals: plan === undefined ? [] : [422],
+		refusals: spec === undefined ? [] : [422],
 	}
 }
 

@@ -2,11 +2,12 @@
  * Validates values from clients. `getParams` of a handler compiles a spec (`compile.ts`) and checks the fields of a body or
  * a query (`check.ts`); `validateList` does the same for one list of rules. `crud/` compiles its rules here too.
  */
+import { isPlain } from '../base/options.ts'
 import type { Detail } from '../wire/codes.ts'
 import { checkPlan } from './check.ts'
 import { planRules, planSpec } from './compile.ts'
 import type { Params } from './inferred.ts'
-import type { Plan } from './plan.ts'
+import { Draft, type Plan } from './plan.ts'
 import { invalid, MAX_PROBLEMS } from './problem.ts'
 import { collectResults, isStandardSchema, type SchemaResults, syncResults } from './standard-schema.ts'
 import type { Result, Rule, Spec, ValidateOptions, Validator } from './validator.ts'
@@ -20,29 +21,15 @@ export interface ReadOptions {
 	readonly validator?: Validator
 }
 
-/** A spec, compiled by {@link compileSpec} once for many requests. The OpenAPI description reads its `plan` too. */
-export class CompiledSpec<S extends Spec = Spec> {
-	readonly spec: S
-	readonly plan: Plan
-
-	constructor(spec: S, plan: Plan) {
-		this.spec = spec
-		this.plan = plan
-	}
+/** {@link planSpec} as `crud/write.ts` calls it. */
+export function compileSpec(spec: Spec, validator?: Validator): { readonly plan: Plan } {
+	return { plan: planSpec(spec, validator) }
 }
 
 /**
- * Compiles a spec, so that mistakes in it are found at mount.
- *
- * @throws TypeError when a rule is misspelt, an option is wrong, or rules contradict each other
- */
-export function compileSpec<const S extends Spec>(spec: S, validator?: Validator): CompiledSpec<S> {
-	return new CompiledSpec(spec, planSpec(spec, validator))
-}
-
-/**
- * Checks and returns the fields named by `spec`; the result's type is inferred from it. Fields are read by name from the
- * source's own properties, so that no other field of a client gets through. Absent fields are not keys of the result.
+ * Checks and returns the fields named by `spec`, which may be compiled already; the result's type is inferred from it.
+ * Fields are read by name from the source's own properties, so that no other field of a client gets through. Absent fields
+ * are not keys of the result.
  *
  *     readParams({ title: ['required', 'string'], age: ['integer', { min: 0 }] }, body, { coerce: false })
  *     {"title":"Dune","age":-1} → 422 {"success":false,"error":"age must be at least 0","code":"invalid",
@@ -52,7 +39,7 @@ export function compileSpec<const S extends Spec>(spec: S, validator?: Validator
  * @throws TypeError when the spec is wrong, or a schema in it returns a promise
  */
 export function readParams<const S extends Spec>(
-	spec: S | CompiledSpec<S>,
+	spec: S | Plan,
 	source: Readonly<Record<string, unknown>>,
 	options: ReadOptions,
 ): Params<S> {
@@ -66,7 +53,7 @@ export function readParams<const S extends Spec>(
  * @throws RestError and TypeError like `readParams`, as rejections
  */
 export async function readParamsAsync<const S extends Spec>(
-	spec: S | CompiledSpec<S>,
+	spec: S | Plan,
 	source: Readonly<Record<string, unknown>>,
 	options: ReadOptions,
 ): Promise<Params<S>> {
@@ -78,8 +65,8 @@ export async function readParamsAsync<const S extends Spec>(
 	return checked(plan, source, options, results) as Params<S> // by its plan
 }
 
-function planOf(spec: Spec | CompiledSpec, { validator }: ReadOptions): Plan {
-	return spec instanceof CompiledSpec ? spec.plan : planSpec(spec, validator)
+function planOf(spec: Spec | Plan, { validator }: ReadOptions): Plan {
+	return spec instanceof Draft ? spec : planSpec(spec as Spec, validator) // not a plan
 }
 
 function checked(plan: Plan, source: unknown, { coerce }: ReadOptions, results: SchemaResults): unknown {
@@ -117,7 +104,7 @@ const MEMO_SIZE = 4
  */
 export class SpecMemo {
 	readonly #seen: (Spec | undefined)[] = Array.from({ length: MEMO_SIZE })
-	readonly #compiled: (CompiledSpec | undefined)[] = Array.from({ length: MEMO_SIZE })
+	readonly #compiled: (Plan | undefined)[] = Array.from({ length: MEMO_SIZE })
 	#next = 0
 
 	/**
@@ -126,7 +113,7 @@ export class SpecMemo {
 	 *
 	 * @throws TypeError when the spec is wrong
 	 */
-	compiled(spec: Spec, validator: Validator | undefined): CompiledSpec | undefined {
+	compiled(spec: Spec, validator: Validator | undefined): Plan | undefined {
 		const index = this.#seen.indexOf(spec)
 		if (index === -1) {
 			this.#seen[this.#next] = spec
@@ -136,7 +123,7 @@ export class SpecMemo {
 		}
 		const cached = this.#compiled[index]
 		if (cached !== undefined) return cached
-		const compiled = compileSpec(spec, validator)
+		const compiled = planSpec(spec, validator)
 		freeze(spec)
 		this.#compiled[index] = compiled
 		return compiled
@@ -145,9 +132,7 @@ export class SpecMemo {
 
 /** Freezes plain objects and arrays, but not schemas, patterns and functions, which others may use. */
 function freeze(value: unknown): void {
-	if (typeof value !== 'object' || value === null || Object.isFrozen(value) || isStandardSchema(value)) return
-	const prototype: unknown = Object.getPrototypeOf(value)
-	if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return
+	if (Object.isFrozen(value) || isStandardSchema(value) || !(Array.isArray(value) || isPlain(value))) return
 	Object.freeze(value)
 	for (const inner of Object.values(value)) freeze(inner)
 }

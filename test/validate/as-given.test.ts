@@ -1,13 +1,14 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError } from '../../lib/base/error.ts'
-import { compileSpec, readParams, type Spec } from '../../lib/validate/validate.ts'
+import { planSpec } from '../../lib/validate/compile.ts'
+import { readParams, type Spec } from '../../lib/validate/validate.ts'
 import type { Rule } from '../../lib/validate/validator.ts'
 import { cost } from '../helpers/cost.ts'
 import { describe } from '../helpers/describe.ts'
 import { trials } from '../helpers/trials.ts'
 
-const spec = compileSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
+const spec = planSpec({ title: ['required', 'string'], note: ['string'], count: ['integer'] })
 const read = (source: Record<string, unknown>): unknown => readParams(spec, source, { coerce: false })
 
 describe('validate: an already valid source', (test) => {

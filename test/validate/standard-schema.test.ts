@@ -4,8 +4,9 @@ import * as assert from 'uvu/assert'
 import * as v from 'valibot'
 import * as z from 'zod'
 import { isRestError, type RestError } from '../../lib/base/error.ts'
+import { planSpec } from '../../lib/validate/compile.ts'
 import { isStandardSchema, type StandardSchemaV1 } from '../../lib/validate/standard-schema.ts'
-import { compileSpec, readParams, readParamsAsync } from '../../lib/validate/validate.ts'
+import { readParams, readParamsAsync } from '../../lib/validate/validate.ts'
 import { describe } from '../helpers/describe.ts'
 
 const JSON_BODY = { coerce: false } as const
@@ -121,7 +122,7 @@ describe('a schema that returns a promise', (test) => {
 		} as const
 		const source = { a: 1, b: [2, 3], c: { d: 4, e: 5 }, f: 6 }
 		assert.equal(await readParamsAsync(spec, source, JSON_BODY), { a: 2, b: [4, 6], c: { d: 8, e: 5 }, f: 6 })
-		assert.equal(await readParamsAsync(compileSpec(slow(() => ({ value: 1 }))), {}, JSON_BODY), 1)
+		assert.equal(await readParamsAsync(planSpec(slow(() => ({ value: 1 }))), {}, JSON_BODY), 1)
 	})
 	test('has its problems reported with the others, in the order of the spec', async () => {
 		const spec = { a: ['required'], b: never, c: z.string(), d: [{ of: never }], e: double } as const

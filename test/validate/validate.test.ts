@@ -2,7 +2,8 @@
 import * as fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { isRestError, type RestError } from '../../lib/base/error.ts'
-import { compileSpec, readParams, type Spec, SpecMemo } from '../../lib/validate/validate.ts'
+import { planSpec } from '../../lib/validate/compile.ts'
+import { readParams, type Spec, SpecMemo } from '../../lib/validate/validate.ts'
 import type { Validator } from '../../lib/validate/validator.ts'
 import { describe } from '../helpers/describe.ts'
 
@@ -130,7 +131,7 @@ describe('readParams is safe:', (test) => {
 })
 
 describe('a compiled spec', (test) => {
-	const compiled = compileSpec({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
+	const compiled = planSpec({ title: ['required', 'string'], age: ['integer', { min: 0 }] })
 	test('gives the same results as the spec itself', () => {
 		assert.equal(readParams(compiled, { title: 'Dune', age: 3, x: 1 }, JSON_BODY), {
 			title: 'Dune',
@@ -141,14 +142,14 @@ describe('a compiled spec', (test) => {
 	test('reports its mistakes when it is compiled', () => {
 		const wrong = { title: ['requird'] } as unknown as Spec // the compiler would refuse it
 		assert.throws(
-			() => compileSpec(wrong),
+			() => planSpec(wrong),
 			(error: unknown) => error instanceof TypeError,
 		)
 	})
-	test('keeps the spec and its plan, for descriptions of the API', () => {
-		assert.equal(compiled.spec, { title: ['required', 'string'], age: ['integer', { min: 0 }] })
+	test('keeps the spec, for descriptions of the API', () => {
+		assert.equal(compiled.source, { title: ['required', 'string'], age: ['integer', { min: 0 }] })
 		assert.equal(
-			compiled.plan.fields?.map(({ name, plan }) => [name, plan.kind, plan.required, plan.min]),
+			compiled.fields?.map(({ name, plan }) => [name, plan.kind, plan.required, plan.min]),
 			[
 				['title', 'string', true, undefined],
 				['age', 'integer', false, 0],
@@ -175,7 +176,7 @@ describe('another validator', (test) => {
 		])
 	})
 	test('has its problems nested under the field', () => {
-		const read = () => readParams(compileSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
+		const read = () => readParams(planSpec({ a: ['string'] }, validator), { a: 'bad' }, JSON_BODY)
 		assert.equal(refusal(read).details, [{ field: 'a.x', code: 'odd', message: 'is odd' }])
 	})
 	test('must return synchronously', () => {
@@ -212,7 +213,7 @@ describe('for any input,', (test) => {
 		for (const options of [JSON_BODY, FORM]) {
 			test(`spec ${index}, coerce ${options.coerce}: a result of named fields, or a RestError 422`, () => {
 				const names = Array.isArray(spec) ? spec : Object.keys(spec)
-				const compiled = compileSpec(spec)
+				const compiled = planSpec(spec)
 				fc.assert(
 					fc.property(value, (source) => {
 						try {
@@ -240,7 +241,7 @@ describe('SpecMemo', (test) => {
 		const spec = { title: ['string', { max: 3 }] } as const
 		memo.compiled(spec, undefined)
 		const compiled = memo.compiled(spec, undefined)
-		assert.is(compiled?.spec, spec)
+		assert.is(compiled?.source, spec)
 		assert.is(memo.compiled(spec, undefined), compiled)
 		assert.ok(Object.isFrozen(spec) && Object.isFrozen(spec.title) && Object.isFrozen(spec.title[1]))
 	})

@@ -17,9 +17,10 @@ import {
 import { inMilliseconds, type Seconds } from '../../base/time.ts'
 import type { AccessRule, MethodDocs, StreamingLimits, StreamingOptions } from '../../exchange/action.ts'
 import { type CompiledLimit, compileLimit } from '../../limits/rate-limit.ts'
+import { planSpec } from '../../validate/compile.ts'
+import type { Plan } from '../../validate/plan.ts'
 import { hasJsonSchema, isStandardSchema } from '../../validate/standard-schema.ts'
-import { type CompiledSpec, compileSpec, type Spec } from '../../validate/validate.ts'
-import type { Validator } from '../../validate/validator.ts'
+import type { Spec, Validator } from '../../validate/validator.ts'
 
 /** The fields of a `RestHandler` that are read here. */
 export type Declaring = Readonly<Record<'access' | 'rateLimits' | 'specs' | 'streaming' | 'docs', object>>
@@ -30,7 +31,7 @@ export interface Declared {
 	access(name: string, of?: string): AccessRule
 	/** @param of the name whose limit it has if it has none of its own */
 	limit(name: string, of?: string): CompiledLimit | undefined
-	spec(name: string): CompiledSpec | undefined
+	spec(name: string): Plan | undefined
 	streaming(name: string): StreamingLimits | undefined
 	docs(name: string): MethodDocs | undefined
 }
@@ -133,9 +134,9 @@ function resourcesOf(value: unknown): readonly string[] | undefined {
 	return value.every((one) => typeof one === 'string' && one !== '') ? [...value] : undefined
 }
 
-function spec(where: string, value: unknown, validator: Validator | undefined): CompiledSpec {
+function spec(where: string, value: unknown, validator: Validator | undefined): Plan {
 	try {
-		return compileSpec(value as Spec, validator) // compileSpec checks it
+		return planSpec(value as Spec, validator) // planSpec checks it
 	} catch (error) {
 		throw new TypeError(`${where}: ${error instanceof Error ? error.message : 'is not a valid spec'}`, {
 			cause: error,

@@ -63,7 +63,7 @@ describe('mount/declarations', (test) => {
 
 	test('a spec is compiled', () => {
 		const spec = { title: ['required', 'string'] } as const
-		assert.is(read({ specs: { post_article: spec } }).spec('post_article')?.spec, spec)
+		assert.is(read({ specs: { post_article: spec } }).spec('post_article')?.source, spec)
 	})
 
 	test('docs describe a method without changing its access', () => {

@@ -4,21 +4,17 @@ import * as assert from 'uvu/assert'
 import * as v from 'valibot'
 import { z } from 'zod'
 import type { Rule, Spec } from '../../../lib/index.ts'
-import { planRules } from '../../../lib/validate/compile.ts'
+import { planRules, planSpec } from '../../../lib/validate/compile.ts'
 import { acceptsValue, hasDefault, schemaOfForeign } from '../../../lib/validate/schema/foreign-schema.ts'
 import type { JsonSchema } from '../../../lib/validate/schema/json-schema.ts'
 import { bodySchema, querySchemas, schemaOfPlan } from '../../../lib/validate/schema/plan-schema.ts'
 import type { SchemaResult } from '../../../lib/validate/standard-schema.ts'
-import { compileSpec, validateList } from '../../../lib/validate/validate.ts'
+import { validateList } from '../../../lib/validate/validate.ts'
 import { describe } from '../../helpers/describe.ts'
 import { ajv } from '../../openapi/ajv.ts'
 
 function schemaOf(...rules: Rule[]): JsonSchema {
 	return schemaOfPlan(planRules('', rules))
-}
-
-function planOf(spec: Spec) {
-	return compileSpec(spec).plan
 }
 
 describe('JSON Schemas of rules', (test) => {
@@ -86,7 +82,7 @@ describe('JSON Schemas of rules', (test) => {
 
 	test('are open with another validator', () => {
 		const other = { validateList: () => ({ ok: true, value: 1 }) as const }
-		const { plan } = compileSpec({ a: ['integer'] }, other)
+		const plan = planSpec({ a: ['integer'] }, other)
 		assert.equal(schemaOfPlan(plan), { type: 'object', properties: { a: {} } })
 	})
 })
@@ -146,7 +142,7 @@ describe('JSON Schemas of rules, compared with ajv', (test) => {
 describe('body schemas of specs', (test) => {
 	test('are objects with named fields; others are dropped, and so allowed', () => {
 		const spec = { title: ['required', 'string'], tags: [{ of: ['string'] }], draft: false } as const
-		assert.equal(bodySchema(planOf(spec)), {
+		assert.equal(bodySchema(planSpec(spec)), {
 			schema: {
 				type: 'object',
 				properties: {
@@ -162,7 +158,7 @@ describe('body schemas of specs', (test) => {
 	})
 
 	test('of names only may be omitted', () => {
-		assert.equal(bodySchema(planOf(['a', 'b'])), {
+		assert.equal(bodySchema(planSpec(['a', 'b'])), {
 			schema: { type: 'object', properties: { a: {}, b: {} } },
 			required: false,
 			types: ['application/json', 'application/x-www-form-urlencoded'],
@@ -177,7 +173,7 @@ describe('body schemas of specs', (test) => {
 	]
 	for (const [what, spec] of table) {
 		test(`with ${what} are not a form`, () =>
-			assert.equal(bodySchema(planOf(spec)).types, ['application/json']))
+			assert.equal(bodySchema(planSpec(spec)).types, ['application/json']))
 	}
 
 	test('with schemas require the fields whose absence these refuse', () => {
@@ -190,7 +186,7 @@ describe('body schemas of specs', (test) => {
 			valibotOptional: v.optional(v.string()),
 			later: z.string().refine(async () => true),
 		}
-		assert.equal(bodySchema(planOf(spec)).schema, {
+		assert.equal(bodySchema(planSpec(spec)).schema, {
 			type: 'object',
 			properties: {
 				zod: { type: 'string' },
@@ -213,13 +209,13 @@ describe('body schemas of specs', (test) => {
 		const throwing = saying(() => {
 			throw new Error('not today')
 		})
-		assert.equal(bodySchema(planOf({ later, throwing })).schema.required, ['throwing'])
+		assert.equal(bodySchema(planSpec({ later, throwing })).schema.required, ['throwing'])
 	})
 
 	test('of one schema are required where it refuses an empty object', () => {
-		assert.is(bodySchema(planOf(z.object({ a: z.string() }))).required, true)
-		assert.is(bodySchema(planOf(z.object({ a: z.string().optional() }))).required, false)
-		assert.is(bodySchema(planOf(v.object({ a: v.string() }))).required, true)
+		assert.is(bodySchema(planSpec(z.object({ a: z.string() }))).required, true)
+		assert.is(bodySchema(planSpec(z.object({ a: z.string().optional() }))).required, false)
+		assert.is(bodySchema(planSpec(v.object({ a: v.string() }))).required, true)
 	})
 })
 
@@ -232,7 +228,7 @@ describe('query parameters of specs', (test) => {
 			where: ['object'],
 			any: false,
 		} as const
-		assert.equal(querySchemas(planOf(spec)), [
+		assert.equal(querySchemas(planSpec(spec)), [
 			{ name: 'page', schema: { type: 'integer', minimum: 1, default: 1 }, required: false },
 			{ name: 'tags', schema: { type: 'array', items: { type: 'string' } }, required: true },
 			{ name: 'after', schema: { type: 'string', format: 'date' }, required: false },
@@ -242,7 +238,7 @@ describe('query parameters of specs', (test) => {
 
 	test('of one schema are its properties', () => {
 		const schema = z.object({ page: z.coerce.number().int().min(1), term: z.string().optional() })
-		assert.equal(querySchemas(planOf(schema)), [
+		assert.equal(querySchemas(planSpec(schema)), [
 			{
 				name: 'page',
 				schema: { type: 'integer', minimum: 1, maximum: 9007199254740991 },
@@ -258,7 +254,7 @@ describe('query parameters of specs', (test) => {
 		const said = { $ref: '#/$defs/Query', $defs: { ...$defs, Query: { properties, required: ['page'] } } }
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const schema = { '~standard': { ...standard, jsonSchema: { input: () => said } } }
-		assert.equal(querySchemas(planOf(schema)), [
+		assert.equal(querySchemas(planSpec(schema)), [
 			{ name: 'kind', schema: { $ref: '#/$defs/Kind', $defs: { Kind: { enum: ['a'] } } }, required: false },
 			{ name: 'page', schema: { type: 'integer' }, required: true },
 		])
@@ -267,7 +263,7 @@ describe('query parameters of specs', (test) => {
 	test('of a malformed schema are its readable parts', () => {
 		const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const
 		const namesOf = (said: unknown) =>
-			querySchemas(planOf({ '~standard': { ...standard, jsonSchema: { input: () => said } } } as Spec))
+			querySchemas(planSpec({ '~standard': { ...standard, jsonSchema: { input: () => said } } } as Spec))
 		assert.equal(namesOf({ properties: null, required: [] }), [])
 		assert.equal(namesOf({ properties: { a: {} }, required: true }), [
 			{ name: 'a', schema: {}, required: false },
@@ -275,7 +271,7 @@ describe('query parameters of specs', (test) => {
 	})
 
 	test('of a schema without a description are none', () => {
-		assert.equal(querySchemas(planOf(v.object({ a: v.string() }))), [])
+		assert.equal(querySchemas(planSpec(v.object({ a: v.string() }))), [])
 	})
 })
 
