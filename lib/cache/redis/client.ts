@@ -1,6 +1,5 @@
 /** `RedisClient`: the clients that a `RedisCache` takes; `adapterOf` distinguishes them. */
 import { hasMethods } from '../../base/options.ts'
-import type { ClientAdapter } from './driver.ts'
 import { type IoredisClient, type IoredisCluster, ioredisAdapter, ioredisClusterAdapter } from './ioredis.ts'
 import {
 	type NodeRedisClient,
@@ -10,6 +9,7 @@ import {
 	nodeRedisClusterAdapter,
 	nodeRedisSentinelAdapter,
 } from './node-redis.ts'
+import type { ClientAdapter } from './redis-link.ts'
 
 export type { IoredisClient, IoredisCluster, NodeRedisClient, NodeRedisCluster, NodeRedisSentinel }
 

@@ -1,5 +1,5 @@
 /** Used parts of ioredis and iovalkey, for one server, Sentinel or Redis Cluster, and a `ClientAdapter` for each. */
-import type { ClientAdapter } from './driver.ts'
+import type { ClientAdapter } from './redis-link.ts'
 import { slotOf } from './slots.ts'
 
 /** The used part of `Redis` of ioredis or iovalkey, with or without sentinels. */

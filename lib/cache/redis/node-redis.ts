@@ -1,6 +1,6 @@
 /** Used parts of node-redis, for one server, Sentinel or Redis Cluster, and a `ClientAdapter` for each. */
 import { CacheUnavailable } from '../cache.ts'
-import type { ClientAdapter } from './driver.ts'
+import type { ClientAdapter } from './redis-link.ts'
 import { slotOf } from './slots.ts'
 
 /** The used part of node-redis' client. */
