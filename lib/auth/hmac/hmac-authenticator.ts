@@ -16,8 +16,14 @@ import { authorityOf, ParameterComponents, type RequestComponents } from '../../
 import type { Authenticator, User } from '../authenticator.ts'
 import { finderOf, type HmacKeys, type KeyFinder } from './keys.ts'
 import { useNonce } from './nonces.ts'
-import { type SentSignature, signaturePairs } from './parse-signature.ts'
-import { ACCEPT_SIGNATURE, claimOf, isDigestDue, isSignedBy } from './verify.ts'
+import {
+	ACCEPT_SIGNATURE,
+	claimOf,
+	isDigestDue,
+	isSignedBy,
+	type SentSignature,
+	signaturePairs,
+} from './verify.ts'
 
 /** Options of `HmacAuthenticator`. */
 export interface HmacAuthenticatorOptions {

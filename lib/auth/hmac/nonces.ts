@@ -5,8 +5,7 @@ import type { Seconds } from '../../base/time.ts'
 import { type Cache, CacheFull, cacheRefusal, isCallerFull } from '../../cache/cache.ts'
 import { sharedKey } from '../../cache/shares.ts'
 import type { Request } from '../../request/request.ts'
-import type { SentSignature } from './parse-signature.ts'
-import { MAX_CLOCK_SKEW } from './verify.ts'
+import { MAX_CLOCK_SKEW, type SentSignature } from './verify.ts'
 
 const TOO_MANY = 'Too many requests were signed with this key: wait until earlier signatures have expired'
 

@@ -1,7 +1,7 @@
 /** `useNonce` with one request and one or more caches, tested directly, as few programs use all these combinations. */
 import * as assert from 'uvu/assert'
 import { useNonce } from '../../../lib/auth/hmac/nonces.ts'
-import type { SentSignature } from '../../../lib/auth/hmac/parse-signature.ts'
+import type { SentSignature } from '../../../lib/auth/hmac/verify.ts'
 import { type Cache, MemoryCache } from '../../../lib/index.ts'
 import type { Request } from '../../../lib/request/request.ts'
 import { describe } from '../../helpers/describe.ts'
