@@ -138,11 +138,11 @@ describe('layers', (test) => {
 		// Not preceded by a dot: a method may be called import.
 		const places = (file: SourceFile) =>
 			file.code.match(/(?<!\.)\b(?:(?:from|import) ''|import\((?!source))/g)?.length ?? 0
-		// Paths that `drivers.ts` and `load-handlers.ts` import are known only at run time. The other two generate code with
+		// Paths that `databases.ts` and `load-handlers.ts` import are known only at run time. The other two generate code with
 		// imports.
 		assert.equal(
 			offenders((file) => places(file) === file.imports.length),
-			['cli/drivers.ts', 'cli/eject.ts', 'cli/record-types.ts', 'server/load-handlers.ts'],
+			['cli/databases.ts', 'cli/eject.ts', 'cli/record-types.ts', 'server/load-handlers.ts'],
 		)
 	})
 

@@ -1,13 +1,17 @@
-/** Opens the database that the first argument names, with the user's own driver. */
+/**
+ * Opens the database that the first argument names, with the user's own driver: in their folder, or beside this package,
+ * where `npx -p verbena -p pg` puts it.
+ */
 import { existsSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { attempt } from '../base/attempt.ts'
 import type { MysqlDatabase } from '../models/mysql/model.ts'
 import type { PostgresDatabase } from '../models/postgres/model.ts'
 import type { BrokenView } from '../models/sql/options.ts'
 import type { SqliteDatabase } from '../models/sqlite/model.ts'
 import { type Command, UsageError } from './arguments.ts'
-import { driverIn } from './drivers.ts'
 import { openJson } from './json-file.ts'
 import { problemOf } from './problems.ts'
 import type { Source } from './source.ts'
@@ -188,4 +192,49 @@ function urlOf(source: string): URL {
 	throw new UsageError(
 		'This is no URL: write postgres://user:password@host:5432/database, with special characters of the password as %40',
 	)
+}
+
+/** A driver's package, imported. */
+export interface FoundDriver<Name, Module> {
+	readonly name: Name
+	readonly module: Module
+}
+
+/**
+ * Imports the first of some packages that is installed.
+ *
+ * @param folder the user's current folder
+ * @param names packages, the best first
+ * @param database for the message: `PostgreSQL`
+ * @param beside a file of this package
+ * @throws UsageError if none is installed, with the command that installs the first, and if one can't be loaded
+ */
+export async function driverIn<Module, Name extends string = string>(
+	folder: string,
+	names: readonly [Name, ...Name[]],
+	database: string,
+	beside: string = import.meta.url,
+): Promise<FoundDriver<Name, Module>> {
+	for (const base of [join(folder, 'package.json'), beside]) {
+		const { resolve } = createRequire(base)
+		for (const name of names) {
+			const file = attempt(() => resolve(name))
+			if (file !== undefined) return { name, module: await imported<Module>(file, name) }
+		}
+	}
+	const packages = names.map((name) => name.split('/')[0])
+	throw new UsageError(
+		`${database} needs a driver, and there is none in ${folder}: npm install ${packages[0]}${
+			packages.length > 1 ? ` (or ${packages.slice(1).join(', ')})` : ''
+		}`,
+	)
+}
+
+async function imported<Module>(file: string, name: string): Promise<Module> {
+	try {
+		// Not checked here: the model checks the driver's objects that it is given.
+		return (await import(pathToFileURL(file).href)) as Module
+	} catch (error) {
+		throw new UsageError(`${name} can't be loaded: ${error instanceof Error ? error.message : String(error)}`)
+	}
 }
