@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Authenticator, anyOf, HmacAuthenticator, TokenAuthenticator } from '../../lib/index.ts'
 import { Components } from '../../lib/openapi/components.ts'
-import { securityOf } from '../../lib/openapi/security.ts'
+import { securityOf } from '../../lib/openapi/operation.ts'
 import { describe } from '../helpers/describe.ts'
 
 const USER = { user: true, resources: [] }
