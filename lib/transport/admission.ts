@@ -50,7 +50,7 @@ export class Vetting {
 			}
 		} else if (major !== 2 || headers[':method'] === undefined) {
 			// Only real HTTP/2 has pseudo-headers: node reports version 2 for `HTTP/2.0` on a request line, too.
-			return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
+			return otherVersion()
 		}
 		if (rawHeaders.length > 2 * this.#maxLines) {
 			return new RestError(
@@ -74,6 +74,10 @@ export class Vetting {
 		this.#lastHost = host
 		return true
 	}
+}
+
+export function otherVersion(): RestError {
+	return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 }
 
 /**
@@ -132,12 +136,12 @@ function authorityOf({ incoming: { url = '' } }: Exchange): string | undefined {
 
 /** Logs the first refusal; a logger that throws must not leave the request unanswered. */
 function warnOfHost(exchange: Exchange, host: string): void {
-	try {
+	attempt(() =>
 		exchange.log(
 			'warn',
 			`a request for the host ${JSON.stringify(host.slice(0, 255))} was refused with 421 (logged once): list the hosts to serve in the option \`hosts\`; without it, a server that listens on loopback and has no \`trustProxy\` serves localhost, *.localhost, 127.0.0.0/8 and [::1]`,
-		)
-	} catch {}
+		),
+	)
 }
 
 /** An entry of the option: `api.example.com`, `*.example.com`, `127.0.0.1`, `[::1]`. */

@@ -10,7 +10,7 @@ import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
 import { Exchange } from '../exchange/exchange.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { MAX_TARGET } from './admission.ts'
+import { MAX_TARGET, otherVersion } from './admission.ts'
 import type { TickBatcher } from './tick-batcher.ts'
 
 /** An error of node's HTTP parser. */
@@ -137,10 +137,6 @@ function errorOf(error: ParserError): RestError {
 
 function malformed(): RestError {
 	return new RestError('bad_request', 'The request could not be parsed as HTTP/1.1')
-}
-
-function otherVersion(): RestError {
-	return new RestError('version_not_supported', 'HTTP/1.1 and HTTP/1.0 are served')
 }
 
 /** Whether the request line is well-formed, so that only its method is unknown: 501 (RFC 9110 §9.1). Noise is 400. */
