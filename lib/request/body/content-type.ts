@@ -33,14 +33,14 @@ export function parseMediaType(header: string, where = 'Content-Type'): MediaTyp
 }
 
 /** Whether a type, in lower case, is JSON: `application/json` or `application/*+json` (RFC 6839 §3.1). */
-export function isJsonType(type: string): boolean {
+export function isJsonBodyType(type: string): boolean {
 	return type === 'application/json' || JSON_SUFFIX.test(type)
 }
 
 /** Whether a header, well-formed or not, names a type that is JSON. */
 export function namesJson(header: string | undefined): boolean {
 	const type = TYPE.exec(header ?? '')?.[0]
-	return type !== undefined && isJsonType(type.toLowerCase())
+	return type !== undefined && isJsonBodyType(type.toLowerCase())
 }
 
 /**

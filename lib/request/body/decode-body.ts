@@ -4,7 +4,7 @@
  */
 import type { Buffer, File } from 'node:buffer'
 import { RestError } from '../../base/error.ts'
-import { isJsonType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
+import { isJsonBodyType, type MediaType, namesJson, parseMediaType, requireUtf8 } from './content-type.ts'
 import { decodeForm, type Fields } from './form.ts'
 import { decodeJson } from './json.ts'
 import { decodeMultipart } from './multipart.ts'
@@ -64,7 +64,7 @@ export function decodeAnyAsJson(bytes: Buffer, contentType: string | undefined):
 const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf])
 
 function decodeAs(media: MediaType, bytes: Buffer, acceptPatch: string | undefined): DecodedBody {
-	const isJson = isJsonType(media.type)
+	const isJson = isJsonBodyType(media.type)
 	const isForm = media.type === 'application/x-www-form-urlencoded'
 	if (!isJson && !isForm && media.type !== 'multipart/form-data')
 		throw unsupported('The Content-Type of the body is not supported', acceptPatch)

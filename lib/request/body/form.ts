@@ -9,15 +9,14 @@ import { decodeUtf8 } from './content-type.ts'
  *     a=1&b=2&a=3   →   last: { a: '3', b: '2' },  all('a'): ['1', '3'],  all('c'): []
  */
 export class Fields {
-	/** The last value of each name. Without prototype, so that a name can't hit an inherited property. */
-	readonly last: Readonly<Record<string, string>>
-	readonly #last: Record<string, string>
+	/** Without prototype, so that a name can't hit an inherited property. */
+	readonly #last: Record<string, string> = Object.create(null)
 	/** Values of repeated names, which few forms have. */
 	#repeated: Map<string, string[]> | undefined
 
-	constructor() {
-		this.#last = Object.create(null) as Record<string, string>
-		this.last = this.#last
+	/** The last value of each name. */
+	get last(): Readonly<Record<string, string>> {
+		return this.#last
 	}
 
 	/** All values of a name, in order. */
@@ -37,8 +36,8 @@ export class Fields {
 
 	/** The value of each name, or a list of them if the name is repeated. */
 	lists(): Readonly<Record<string, string | readonly string[]>> {
-		if (this.#repeated === undefined) return this.last
-		return Object.assign(Object.create(null), this.last, Object.fromEntries(this.#repeated))
+		if (this.#repeated === undefined) return this.#last
+		return Object.assign(Object.create(null), this.#last, Object.fromEntries(this.#repeated))
 	}
 
 	#repeat(name: string, earlier: string, value: string): void {

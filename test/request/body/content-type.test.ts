@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import {
 	decodeUtf8,
-	isJsonType,
+	isJsonBodyType,
 	parseMediaType,
 	parseParameters,
 	requireUtf8,
@@ -90,7 +90,7 @@ describe('body/content-type', (test) => {
 		['text/x+json', false],
 	]
 	for (const [type, expected] of json) {
-		test(`${type} is ${expected ? '' : 'not '}JSON`, () => assert.is(isJsonType(type), expected))
+		test(`${type} is ${expected ? '' : 'not '}JSON`, () => assert.is(isJsonBodyType(type), expected))
 	}
 
 	for (const header of [
