@@ -3,10 +3,10 @@
 import { entriesOf, nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { type CheckContext, checkPlan } from '../validate/check.ts'
+import { planSpec } from '../validate/compile.ts'
 import type { Plan } from '../validate/plan.ts'
 import { invalid, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
 import { collectResults, type SchemaResults, syncResults } from '../validate/standard-schema.ts'
-import { compileSpec } from '../validate/validate.ts'
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
 import { splitId } from '../wire/record-id.ts'
@@ -65,8 +65,7 @@ export function compiledRules(
 			throw new TypeError(`${owner}: rules: there is no column ${name}${nearest(name, fields.keys())}`)
 	}
 	try {
-		// compileSpec checks all of it.
-		const { plan } = compileSpec(rules as Spec, validator)
+		const plan = planSpec(rules as Spec, validator) // planSpec checks all of it
 		return new Map((plan.fields ?? []).map((field) => [field.name, field.plan]))
 	} catch (cause) {
 		const reason = cause instanceof Error ? cause.message : String(cause)

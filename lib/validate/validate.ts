@@ -21,11 +21,6 @@ export interface ReadOptions {
 	readonly validator?: Validator
 }
 
-/** {@link planSpec} as `crud/write.ts` calls it. */
-export function compileSpec(spec: Spec, validator?: Validator): { readonly plan: Plan } {
-	return { plan: planSpec(spec, validator) }
-}
-
 /**
  * Checks and returns the fields named by `spec`, which may be compiled already; the result's type is inferred from it.
  * Fields are read by name from the source's own properties, so that no other field of a client gets through. Absent fields
