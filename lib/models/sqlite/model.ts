@@ -125,6 +125,10 @@ export class SqliteModel extends SqlModel implements Model {
 		return this.#leanFirst(super.list, query)
 	}
 
+	override listEach(query: ListQuery, conditions: readonly Condition[]): Promise<readonly Listed[]> {
+		return this.#leanFirst(super.listEach, query, conditions)
+	}
+
 	override read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		return this.#leanFirst(super.read, id, selection, where)
 	}

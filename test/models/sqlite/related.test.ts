@@ -108,6 +108,18 @@ function related(driver: SqliteDriverCase): void {
 		)
 
 		onDatabase(
+			`create table note (id integer primary key, article_id int, text text); insert into note values (1, 1, x'00ff'), (2, 2, 'x')`,
+			'bytes in a column of texts are hexadecimal in the lists for several conditions, too',
+			async (database) => {
+				const note = await SqliteModel.open(database, 'note')
+				const query = { ...LIST, selection: selectionOf('text'), order: orderOf('id'), limit: 5 }
+				const conditions = [1, 2].map((value) => ({ op: 'eq', field: 'article_id', value }) as const)
+				const texts = (await note.listEach(query, conditions)).map(({ json }) => json)
+				assert.equal(texts, ['[{"text":"00FF"}]', '[{"text":"x"}]'])
+			},
+		)
+
+		onDatabase(
 			`create table article (id integer primary key); create table note (id integer primary key, article_id int, text text);
 			with recursive n(i) as (select 1 union all select i + 1 from n where i < 300) insert into article select i from n;
 			insert into note (article_id, text) select id, 'x' from article;
