@@ -153,6 +153,11 @@ export class SqliteModel extends SqlModel implements Model {
 		return this.#leanFirst(super.upsert, given, selection)
 	}
 
+	/** The guarded model's statements may have links to that table as well. */
+	override joins(other: Model): boolean {
+		return super.joins(other) && this.#guarded.joins(other)
+	}
+
 	override transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
 		return this.#guarded.transaction(work)
 	}
