@@ -1,4 +1,5 @@
 /** Compiles conditions to predicates, with SQL's three-valued logic: a comparison with null is neither true nor false. */
+import { HOLDS, joined, not, type Test } from '../logic.ts'
 import type { Comparison, Condition, FieldType, Link } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { identityOf } from './json.ts'
@@ -6,24 +7,9 @@ import { follow, followBack, indexedBy, linkedTo, rowsOf, type Source } from './
 import type { Store } from './store.ts'
 import { comparisonOf, formOf, type Row, type Stored } from './stored.ts'
 
-/** Whether a record matches a condition; `undefined` is SQL's unknown. */
-type Test = (values: readonly Stored[]) => boolean | undefined
+type RowTest = Test<readonly Stored[]>
 
 type Ordered = Exclude<Comparison, 'eq' | 'ne'>
-
-/** Whether each comparison holds, given the result of a comparator. */
-const ORDERED: Readonly<Record<Ordered, (order: number) => boolean>> = {
-	gt: (order) => order > 0,
-	gte: (order) => order >= 0,
-	lt: (order) => order < 0,
-	lte: (order) => order <= 0,
-}
-
-const COMPARED: Readonly<Record<Comparison, (order: number) => boolean>> = {
-	...ORDERED,
-	eq: (order) => order === 0,
-	ne: (order) => order !== 0,
-}
 
 const MATCHES = {
 	eq: (text: string, other: string) => text === other,
@@ -111,13 +97,12 @@ export function matching(where: Condition | undefined, source: Source): readonly
 	return layer.inOrder(candidates.filter(({ values }) => fits(values)))
 }
 
-function testOf(condition: Condition, source: Source): Test {
+function testOf(condition: Condition, source: Source): RowTest {
 	const { store } = source
 	switch (condition.op) {
 		case 'and':
-			return combined(condition.terms, false, source)
 		case 'or':
-			return combined(condition.terms, true, source)
+			return joined(condition.op, condition.terms, (term) => testOf(term, source))
 		case 'not':
 			return not(testOf(condition.term, source))
 		case 'null': {
@@ -144,44 +129,26 @@ function testOf(condition: Condition, source: Source): Test {
 	}
 }
 
-/** `and` or `or`: the first term with the result `decisive` decides. */
-function combined(terms: readonly Condition[], decisive: boolean, source: Source): Test {
-	const tests = terms.map((term) => testOf(term, source))
-	return (values) => {
-		let answer: boolean | undefined = !decisive
-		for (const test of tests) {
-			const found = test(values)
-			if (found === decisive) return decisive
-			if (found === undefined) answer = undefined
-		}
-		return answer
-	}
-}
-
-function not(test: Test): Test {
-	return (values) => {
-		const found = test(values)
-		return found === undefined ? undefined : !found
-	}
-}
-
-function someOf({ link, where, fails }: Extract<Condition, { op: 'some' }>, source: Source): Test {
+function someOf({ link, where, fails }: Extract<Condition, { op: 'some' }>, source: Source): RowTest {
 	const related = relatedBy(link, where, source)
 	if (fails === undefined) return (values) => related(values).length > 0
 	const holds = filterOf(fails, linkedTo(link.model, source))
 	return (values) => related(values).some((row) => !holds(row.values))
 }
 
-function countOf({ link, where, compare, value }: Extract<Condition, { op: 'count' }>, source: Source): Test {
+function countOf(
+	{ link, where, compare, value }: Extract<Condition, { op: 'count' }>,
+	source: Source,
+): RowTest {
 	const related = relatedBy(link, where, source)
-	const holds = COMPARED[compare]
+	const holds = HOLDS[compare]
 	return (values) => holds(related(values).length - value)
 }
 
-function compared(op: Ordered, name: string, given: unknown, store: Store): Test {
+function compared(op: Ordered, name: string, given: unknown, store: Store): RowTest {
 	const index = store.indexOf(name)
 	const field = store.field(name)
-	const holds = ORDERED[op]
+	const holds = HOLDS[op]
 	if (holds === undefined) throw new TypeError(`a condition has no operator ${String(op)}`)
 	const compare = comparisonOf(field.type)
 	const operand = formOf(given, field)
@@ -195,7 +162,7 @@ function compared(op: Ordered, name: string, given: unknown, store: Store): Test
 const BY_IDENTITY: ReadonlySet<FieldType> = new Set(['decimal', 'bytes'])
 
 /** Uses a Set instead of comparing each value: a request may have 100 lists of 100 values. */
-function oneOf(name: string, given: readonly unknown[], store: Store): Test {
+function oneOf(name: string, given: readonly unknown[], store: Store): RowTest {
 	if (given.length === 0) return () => false
 	const index = store.indexOf(name)
 	const field = store.field(name)
@@ -212,7 +179,7 @@ function matches(
 	op: keyof typeof MATCHES,
 	{ field: name, value: given, ignoreCase }: { field: string; value: unknown; ignoreCase?: boolean },
 	store: Store,
-): Test {
+): RowTest {
 	const index = store.indexOf(name)
 	if (typeof given !== 'string') throw new ModelError('invalid', [name])
 	const fits = MATCHES[op]

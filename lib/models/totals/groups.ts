@@ -2,6 +2,7 @@
  * Filters groups by `having`, sorts them and writes their JSON, for stores that can't. `jsonParts` is the JSON's layout for
  * all stores.
  */
+import { HOLDS, joined, not, type Test } from '../logic.ts'
 import type { Total, Totaled, TotalsCondition, TotalsQuery } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import { compareExact, type Exact, exactOf } from './exact.ts'
@@ -31,9 +32,6 @@ export interface Columns<G extends Group> {
 	/** Reads the result of a comparison that the store has made; `undefined` for a comparison to make here. */
 	made?(leaf: Leaf): Test<G> | undefined
 }
-
-/** Whether a group matches a condition; `undefined` for unknown. */
-export type Test<G extends Group> = (group: G) => boolean | undefined
 
 /** A comparison in `having`. */
 export type Leaf = Exclude<TotalsCondition, { op: 'and' | 'or' | 'not' | 'null' }>
@@ -113,37 +111,13 @@ export function leavesOf(having: TotalsCondition | undefined): Leaf[] {
 
 /** SQL's logic: a comparison with null is unknown. */
 function testOf<G extends Group>(having: TotalsCondition, compared: (leaf: Leaf) => Test<G>): Test<G> {
-	if ('term' in having) {
-		const test = testOf(having.term, compared)
-		return (group) => {
-			const found = test(group)
-			return found === undefined ? undefined : !found
-		}
-	}
-	if ('terms' in having) {
-		const tests = having.terms.map((term) => testOf(term, compared))
-		return (group) => joined(having.op === 'or', tests, group)
-	}
+	if ('term' in having) return not(testOf(having.term, compared))
+	if ('terms' in having) return joined(having.op, having.terms, (term) => testOf(term, compared))
 	const { total } = having
 	const isNull = ({ totals }: G) => (totals[total]?.value ?? null) === null
 	if (having.op === 'null') return (group) => isNull(group) === having.value
 	const test = compared(having)
 	return (group) => (isNull(group) ? undefined : test(group))
-}
-
-/** `and` or `or`. @param decisive the result that decides as soon as one test has it */
-function joined<G extends Group>(
-	decisive: boolean,
-	tests: readonly Test<G>[],
-	group: G,
-): boolean | undefined {
-	let found: boolean | undefined = !decisive
-	for (const test of tests) {
-		const one = test(group)
-		if (one === decisive) return decisive
-		if (one === undefined) found = undefined
-	}
-	return found
 }
 
 /** Returns a function that makes the test of a comparison. */
@@ -163,7 +137,7 @@ function comparing<G extends Group>(having: TotalsCondition, columns: Columns<G>
 		if (made !== undefined) return made
 		const among = places[leaf.total] as Places // the index of a total
 		const place = among.of(columns.operand(leaf))
-		const isAskedFor = SIGNS[leaf.op]
+		const isAskedFor = HOLDS[leaf.op]
 		return (group) => isAskedFor(among.ofGroup(group) - place)
 	}
 }
@@ -208,15 +182,6 @@ class Places {
 		}
 		return this.#place
 	}
-}
-
-const SIGNS: Readonly<Record<Leaf['op'], (sign: number) => boolean>> = {
-	eq: (sign) => sign === 0,
-	ne: (sign) => sign !== 0,
-	gt: (sign) => sign > 0,
-	gte: (sign) => sign >= 0,
-	lt: (sign) => sign < 0,
-	lte: (sign) => sign <= 0,
 }
 
 export const byExact: Compare = (a, b) => compareExact(a as Exact, b as Exact) // the values of such columns
