@@ -222,22 +222,8 @@ function columnOf(
 	json: ReadonlySet<string>,
 	bigint: BigintForm,
 ): MysqlColumn {
-	const [
-		name,
-		sqlType,
-		columnType,
-		isNullable,
-		defaultValue,
-		extra,
-		length,
-		precision,
-		scale,
-		fraction,
-		charset,
-		collation,
-		octets,
-		srid,
-	] = row
+	const [name, sqlType, columnType, isNullable, defaultValue, extra, length] = row
+	const [precision, scale, fraction, charset, collation, octets, srid] = row.slice(7)
 	const full = String(columnType).toLowerCase()
 	const type = String(sqlType).toLowerCase()
 	const details: TypeDetails = {

@@ -30,14 +30,8 @@ export function geometrySql({ name }: Column, { srid }: TypeDetails): GeometrySq
  * both are rejected before they are sent.
  */
 const SHAPES = [
-	'point',
-	'linestring',
-	'polygon',
-	'multipoint',
-	'multilinestring',
-	'multipolygon',
-	'geometrycollection',
-	'geomcollection',
+	...'point linestring polygon multipoint multilinestring multipolygon'.split(' '),
+	...['geometrycollection', 'geomcollection'],
 ]
 
 /** Column types of geometries. */
