@@ -5,15 +5,14 @@
 import type { Milliseconds } from '../../base/time.ts'
 import type { TimePart, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Sql } from '../sql/dialect.ts'
+import type { KeyColumn, Sql, TotalColumn, TotalsDialect, TotalsParts } from '../sql/dialect.ts'
 import { type OffsetWords, offsetOf } from '../sql/offsets.ts'
 import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/totals.ts'
-import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
 import { concatOf, doubleText, jsonParts, mysqlColumn, oneText } from './json.ts'
 
-export function totalsOf(isMariaDb: boolean): TotalsDialect<Sql> {
+export function totalsOf(isMariaDb: boolean): TotalsDialect {
 	return {
 		probe: writeProbe,
 		write: (sql, parts, probed) => writeTotals(sql, parts, wordsOf(parts, probed, isMariaDb)),
@@ -21,7 +20,7 @@ export function totalsOf(isMariaDb: boolean): TotalsDialect<Sql> {
 }
 
 /** The first and the last time of each key in another zone than UTC. */
-function writeProbe(sql: Sql, parts: TotalsParts<Sql>): boolean {
+function writeProbe(sql: Sql, parts: TotalsParts): boolean {
 	const times = zonedKeys(parts).map((key) => utcOf(key))
 	if (times.length === 0) return false
 	const text = (name: string, time: string) => `cast(${name}(${time}) as char)`
@@ -31,7 +30,7 @@ function writeProbe(sql: Sql, parts: TotalsParts<Sql>): boolean {
 }
 
 /** The keys whose zone is another one than UTC. */
-function zonedKeys({ keys, query }: TotalsParts<Sql>): KeyColumn[] {
+function zonedKeys({ keys, query }: TotalsParts): KeyColumn[] {
 	if (query.timeZone === 'UTC') return []
 	return keys.filter(({ column, part }) => part !== undefined && column.type === 'timestamp')
 }
@@ -41,7 +40,7 @@ function utcOf({ column, ref }: KeyColumn): string {
 	return `(timestamp'1970-01-01 00:00:00'+interval unix_timestamp(${ref}) second)`
 }
 
-function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[], isMariaDb: boolean): TotalsWords {
+function wordsOf(parts: TotalsParts, probed: readonly unknown[], isMariaDb: boolean): TotalsWords {
 	const times = new Map(
 		zonedKeys(parts).map((key, at) => [key, localOf(key, parts, probed.slice(2 * at, 2 * at + 2))] as const),
 	)
@@ -63,7 +62,7 @@ function wordsOf(parts: TotalsParts<Sql>, probed: readonly unknown[], isMariaDb:
 }
 
 /** The time of a key in the query's zone. */
-function localOf(key: KeyColumn, { spans }: TotalsParts<Sql>, [first, last]: readonly unknown[]): string {
+function localOf(key: KeyColumn, { spans }: TotalsParts, [first, last]: readonly unknown[]): string {
 	const utc = utcOf(key)
 	const [from, to] = [timeOf(first), timeOf(last)]
 	const ahead = offsetOf(utc, spans(from, to), to, OFFSETS)

@@ -1,7 +1,13 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
 import type { Value } from '../model.ts'
-import { type Dialect, type OrderColumn, patternOf, type Sql, type TextMatch } from '../sql/dialect.ts'
-import type { UpdateOfAll } from '../sql/many-dialect.ts'
+import {
+	type Dialect,
+	type OrderColumn,
+	patternOf,
+	type Sql,
+	type TextMatch,
+	type UpdateOfAll,
+} from '../sql/dialect.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'

@@ -3,9 +3,8 @@
  * `numeric` is exact.
  */
 import type { TimePart, Value } from '../model.ts'
-import type { Sql } from '../sql/dialect.ts'
+import type { KeyColumn, Sql, TotalColumn, TotalsDialect, TotalsParts } from '../sql/dialect.ts'
 import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/totals.ts'
-import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { concatText, isShort, jsonText } from './json.ts'
 import { bound } from './types.ts'
@@ -19,11 +18,11 @@ const FORMATS: Readonly<Record<TimePart, string>> = {
 	hour: 'YYYY-MM-DD"T"HH24',
 }
 
-export function totalsOf(): TotalsDialect<Sql> {
+export function totalsOf(): TotalsDialect {
 	return { write: (sql, parts) => writeTotals(sql, parts, wordsOf(parts)) }
 }
 
-function wordsOf({ query, keys, totals }: TotalsParts<Sql>): TotalsWords {
+function wordsOf({ query, keys, totals }: TotalsParts): TotalsWords {
 	const isSmall =
 		keys.every(({ column, part }) => part !== undefined || isShort(column)) &&
 		totals.every((total) => total.op === 'count' || isExact(total) || isShort(total.column))

@@ -5,14 +5,13 @@
  */
 
 import type { Bytes } from '../../base/time.ts'
-import type { Listed, Value } from '../model.ts'
+import type { Listed, TimePart, Total, Totaled, TotalsQuery, Value } from '../model.ts'
 import { type ModelError, refuseLarger } from '../model-error.ts'
+import type { Span } from '../totals/time-zone.ts'
 import type { Rows, Statement } from './driver.ts'
 import type { Embedded, Embedding, OrderColumn, ReadApart, Selected } from './embedding.ts'
-import type { InsertedRows, UpdateOfAll } from './many-dialect.ts'
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
-import type { TotalsDialect } from './totals-dialect.ts'
 
 export type {
 	Embedded,
@@ -191,11 +190,11 @@ export interface Dialect {
 	 */
 	listed(rows: Rows, parts: ListParts): Listed | undefined
 	/** How totals are written. @default there are none */
-	readonly totals?: TotalsDialect<Sql>
+	readonly totals?: TotalsDialect
 	/** The rest of an insert without values: ` default values`. */
 	readonly insertNothing: string
 	/** How several records are inserted by one statement. @default one after the other */
-	readonly rows?: InsertedRows<Sql>
+	readonly rows?: InsertedRows
 	/** The text of `Statement.ofAll`. @default concurrent updates stay separate statements */
 	updateAll?(update: UpdateOfAll): string | undefined
 	/**
@@ -218,6 +217,76 @@ export interface Dialect {
 	 * `outcome_unknown` if the connection was lost; for a read, the caller turns `outcome_unknown` into `unavailable`.
 	 */
 	failure(error: unknown, table: Table): ModelError | undefined
+}
+
+/** See `Dialect.rows`. */
+export interface InsertedRows {
+	/** Maximum number of placeholders in a statement. */
+	readonly maxValues: number
+	/** Whether a row may have `default` instead of a value. */
+	readonly hasDefaults: boolean
+	/**
+	 * Whether `returning` may have the rows in any order: then they are sorted by the key, which must be a serial number.
+	 * @default they are in the order in which they were given
+	 */
+	readonly isUnordered?: boolean
+	/**
+	 * Writes the rows, after the list of columns, in another way than ` values (…), (…)`; false if it can't. `lists` has the
+	 * values of all rows for each column; `also` has SQL that follows them in each row.
+	 */
+	write?(sql: Sql, columns: readonly Column[], lists: readonly Value[][], also: readonly string[]): boolean
+}
+
+/** See `Dialect.updateAll`. In `set` and `where`, `v.c1` is the first of the values. */
+export interface UpdateOfAll {
+	/** With its alias. */
+	readonly table: string
+	readonly set: string
+	readonly where: string
+	/** The columns of the values. */
+	readonly columns: readonly Column[]
+	readonly keys: readonly Column[]
+	/** The number of the key's first value. */
+	readonly keyAt: number
+	readonly returning: string
+}
+
+/** A key of the groups. */
+export interface KeyColumn {
+	readonly column: Column
+	/** The quoted name with the alias of its table. */
+	readonly ref: string
+	readonly part: TimePart | undefined
+}
+
+/** A total of the groups. */
+export type TotalColumn =
+	| { readonly op: 'count' }
+	| { readonly op: Exclude<Total['op'], 'count'>; readonly column: Column; readonly ref: string }
+
+/** The parts of a statement for totals. */
+export interface TotalsParts {
+	readonly query: TotalsQuery
+	readonly keys: readonly KeyColumn[]
+	readonly totals: readonly TotalColumn[]
+	/** Writes ` from … where …`. */
+	source(sql: Sql): void
+	/** The spans of the query's time zone: see `TimeZone`. */
+	spans(from: number, to: number): readonly Span[]
+}
+
+/** How totals are written; without it, a dialect has none. */
+export interface TotalsDialect {
+	/** Writes a select of one row whose values `write` needs; returns false if it needs none. */
+	probe?(sql: Sql, parts: TotalsParts): boolean
+	/** Writes the statement. `probed` is the row of `probe`. */
+	write(sql: Sql, parts: TotalsParts, probed: readonly unknown[]): void
+	/**
+	 * Reads the statement's rows; `undefined` if records have changed so that `probed` is wrong: then both are run again.
+	 *
+	 * @default each is the JSON of a group; null if all of it is too large
+	 */
+	read?(rows: Rows, parts: TotalsParts, probed: readonly unknown[]): Totaled | undefined
 }
 
 /** Builder of a statement. Values never become part of the text. */

@@ -11,6 +11,8 @@ export {
 	type EmbeddedParts,
 	type EmbeddedTotal,
 	type Embedding,
+	type InsertedRows,
+	type KeyColumn,
 	type LargeSql,
 	type ListParts,
 	type Member,
@@ -21,10 +23,13 @@ export {
 	type Selected,
 	Sql,
 	type TextMatch,
+	type TotalColumn,
+	type TotalsDialect,
+	type TotalsParts,
+	type UpdateOfAll,
 } from './dialect.ts'
 export { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
-export type { InsertedRows, UpdateOfAll } from './many-dialect.ts'
 export {
 	type BigintForm,
 	type BrokenView,
@@ -49,5 +54,4 @@ export {
 } from './table.ts'
 export { type Lru, lruOf } from './text-cache.ts'
 export { isDigitText, isExact, isExtreme, type TotalsWords, writeTotals } from './totals.ts'
-export type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from './totals-dialect.ts'
 export { runTransaction, type Session, within } from './transaction.ts'

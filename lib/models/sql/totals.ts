@@ -7,13 +7,12 @@ import { ModelError, refuseLarger } from '../model-error.ts'
 import { jsonParts, type Leaf } from '../totals/groups.ts'
 import { TimeZones } from '../totals/time-zone.ts'
 import { OPERATORS, writeCondition, writeWhere } from './condition.ts'
-import { Sql } from './dialect.ts'
+import { type KeyColumn, Sql, type TotalColumn, type TotalsDialect, type TotalsParts } from './dialect.ts'
 import type { Rows } from './driver.ts'
 import { joinedOrder } from './joins.ts'
 import type { LiveTable } from './live-table.ts'
 import type { Runner } from './runner.ts'
 import { ALIAS, type Column, columnName, columnOf, tableName } from './table.ts'
-import type { KeyColumn, TotalColumn, TotalsDialect, TotalsParts } from './totals-dialect.ts'
 
 /** Maximum number of attempts while records are changed between the probe and the statement. */
 const MAX_ATTEMPTS = 3
@@ -28,7 +27,7 @@ export class Totals {
 		this.#runner = runner
 	}
 
-	async of(query: TotalsQuery, dialect: TotalsDialect<Sql>): Promise<Totaled> {
+	async of(query: TotalsQuery, dialect: TotalsDialect): Promise<Totaled> {
 		const parts = this.#partsOf(query)
 		for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
 			const probed = await this.#probed(parts, dialect)
@@ -43,14 +42,14 @@ export class Totals {
 		throw new ModelError('busy')
 	}
 
-	async #probed(parts: TotalsParts<Sql>, dialect: TotalsDialect<Sql>): Promise<readonly unknown[]> {
+	async #probed(parts: TotalsParts, dialect: TotalsDialect): Promise<readonly unknown[]> {
 		const sql = new Sql(this.#live.subject.dialect)
 		if (dialect.probe?.(sql, parts) !== true) return []
 		const { rows } = await this.#runner.run(sql.statement(false))
 		return rows[0] ?? []
 	}
 
-	#partsOf(query: TotalsQuery): TotalsParts<Sql> {
+	#partsOf(query: TotalsQuery): TotalsParts {
 		const { table, columns, dialect } = this.#live.subject
 		const { by, totals, where, timeZone } = query
 		const order = by.map(
@@ -122,7 +121,7 @@ export interface TotalsWords {
 export const GROUPS = 'g'
 
 /** Writes a statement whose rows are the groups' JSON. */
-export function writeTotals(sql: Sql, parts: TotalsParts<Sql>, words: TotalsWords): void {
+export function writeTotals(sql: Sql, parts: TotalsParts, words: TotalsWords): void {
 	const { query, keys, totals } = parts
 	const { quote } = sql.dialect
 	const keyRef = (at: number) => `${GROUPS}.${quote(`k${at}`)}`
@@ -172,7 +171,7 @@ function totalOrder(
 /** Writes the inner select: ` as k0, … from … group by 1, …`. */
 export function writeGroups(
 	sql: Sql,
-	{ keys, source }: TotalsParts<Sql>,
+	{ keys, source }: TotalsParts,
 	key: (sql: Sql, key: KeyColumn) => void,
 	totals: readonly string[],
 	names: (at: number) => string = (at) => `a${at}`,

@@ -4,10 +4,9 @@
  */
 import type { Totaled } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Sql } from '../sql/dialect.ts'
+import type { Sql, TotalColumn, TotalsDialect, TotalsParts } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
 import { GROUPS, isExtreme, writeExtreme, writeGroups } from '../sql/totals.ts'
-import type { TotalColumn, TotalsDialect, TotalsParts } from '../sql/totals-dialect.ts'
 import { type Cell, type Compare, finished, type Group, type Leaf, leavesOf } from '../totals/groups.ts'
 import { columnJson, type Writing } from './json.ts'
 import { keySql, Probe, partText } from './totals/keys.ts'
@@ -33,7 +32,7 @@ interface Plan {
 	readonly isSorted: boolean
 }
 
-export function totalsOf(writing: Writing): TotalsDialect<Sql> {
+export function totalsOf(writing: Writing): TotalsDialect {
 	return {
 		probe: (sql, parts) => new Probe(parts).write(sql),
 		write(sql, parts, probed) {
@@ -44,7 +43,7 @@ export function totalsOf(writing: Writing): TotalsDialect<Sql> {
 	}
 }
 
-function planOf({ query, totals }: TotalsParts<Sql>, probe: Probe): Plan {
+function planOf({ query, totals }: TotalsParts, probe: Probe): Plan {
 	const { having, order } = query
 	return {
 		sums: totals.map((total) => sumOf(total, probe.decimalsOf(total))),
@@ -58,7 +57,7 @@ function isSqlExtreme(total: TotalColumn | undefined): boolean {
 	return total !== undefined && isExtreme(total) && total.column.type !== 'decimal'
 }
 
-function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writing: Writing): void {
+function write(sql: Sql, parts: TotalsParts, plan: Plan, probe: Probe, writing: Writing): void {
 	const { query, keys, totals } = parts
 	const column = (name: string) => `${GROUPS}."${name}"`
 	const selected = keys.map(({ column: of, part }, at) => {
@@ -111,7 +110,7 @@ function write(sql: Sql, parts: TotalsParts<Sql>, plan: Plan, probe: Probe, writ
  *
  * @throws ModelError `too_large` for more than `MAX_GROUPS` groups
  */
-function read({ rows }: Rows, { query, keys, totals }: TotalsParts<Sql>, plan: Plan): Totaled | undefined {
+function read({ rows }: Rows, { query, keys, totals }: TotalsParts, plan: Plan): Totaled | undefined {
 	if (!plan.isSorted && rows.length > MAX_GROUPS) throw new ModelError('too_large')
 	let isAsFound = true
 	const groups = rows.map((row): ComparedGroup => {

@@ -1,9 +1,8 @@
 /** The keys of SQLite's totals, parts of times in a zone; and `Probe`, which reads what the statement must know of the records. */
 import type { Milliseconds } from '../../../base/time.ts'
 import type { TimePart } from '../../model.ts'
-import type { Sql } from '../../sql/dialect.ts'
+import type { KeyColumn, Sql, TotalColumn, TotalsParts } from '../../sql/dialect.ts'
 import { type OffsetWords, offsetOf } from '../../sql/offsets.ts'
-import type { KeyColumn, TotalColumn, TotalsParts } from '../../sql/totals-dialect.ts'
 import { FOLD_TO_YEAR } from '../../totals/time-zone.ts'
 import { isWireSql, timestampSql } from '../json.ts'
 import { formatOf } from '../types.ts'
@@ -16,14 +15,14 @@ const TIMES = 3
 
 /** The first and the last time of each key in another zone than UTC, and how decimals are stored. */
 export class Probe {
-	readonly #parts: TotalsParts<Sql>
+	readonly #parts: TotalsParts
 	readonly #row: readonly unknown[]
 	readonly #zoned: readonly KeyColumn[]
 	/** The first total of each decimal column. */
 	readonly #decimals: readonly OfColumn[]
 
 	/** @param row the result of the statement that `write` has written */
-	constructor(parts: TotalsParts<Sql>, row: readonly unknown[] = []) {
+	constructor(parts: TotalsParts, row: readonly unknown[] = []) {
 		const { keys, totals, query } = parts
 		this.#parts = parts
 		this.#row = row

@@ -2,8 +2,8 @@
  * Exact sums in SQLite, whose `sum` of integers fails beyond 64 bits, and whose decimals are texts or floats. Decimals with few
  * digits are summed as integers; other numbers are cut into parts, whose sums are put together here.
  */
+import type { TotalColumn } from '../../sql/dialect.ts'
 import type { Column } from '../../sql/table.ts'
-import type { TotalColumn } from '../../sql/totals-dialect.ts'
 import { averageOf, type Exact, exactOf, exactText } from '../../totals/exact.ts'
 import { byExact, type Cell, type Compare, exactOperand, type Leaf } from '../../totals/groups.ts'
 import {
