@@ -6,7 +6,7 @@ import type { Dialect, Embedded, RecordSql, Selected } from './dialect.ts'
 import type { ReadApart } from './embedding.ts'
 import { embeddedOf, fillMarks, recordOf, selectedOf } from './related.ts'
 import { ALIAS, type Column, type Columns, columnName, columnOf, type Table, tableName } from './table.ts'
-import { type Lru, type LruEntry, TextCache } from './text-cache.ts'
+import { type Lru, LruMap, TextCache } from './text-cache.ts'
 
 /** The select list of a record with its version and key, and functions that read its rows. */
 export interface RowMapper {
@@ -99,35 +99,21 @@ function rowMapper(
 /** Cache of a model's plans, by selection. A plan is stored when its selection is used for the second time. */
 export class Plans {
 	readonly #create: (selection: Selection) => Plan
-	readonly #lru: Lru
-	readonly #kept = new WeakMap<Selection, LruEntry & { readonly plan: Plan }>()
+	readonly #kept: LruMap<Selection, Plan>
 	/** Selections that were used before. */
 	readonly #seen = new WeakSet<Selection>()
 
 	constructor(lru: Lru, create: (selection: Selection) => Plan) {
-		this.#lru = lru
+		this.#kept = new LruMap(lru)
 		this.#create = create
 	}
 
 	of(selection: Selection): Plan {
 		const known = this.#kept.get(selection)
-		if (known !== undefined) {
-			this.#lru.touch(known)
-			return known.plan
-		}
+		if (known !== undefined) return known
 		const plan = this.#create(selection)
-		if (!this.#seen.has(selection)) {
-			this.#seen.add(selection)
-			return plan
-		}
-		const kept = {
-			plan,
-			bytes: plan.bytes,
-			drop: () => this.#kept.delete(selection),
-			older: undefined,
-			newer: undefined,
-		}
-		if (this.#lru.add(kept)) this.#kept.set(selection, kept)
+		if (this.#seen.has(selection)) this.#kept.add(selection, plan, plan.bytes)
+		else this.#seen.add(selection)
 		return plan
 	}
 }

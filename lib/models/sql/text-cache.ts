@@ -1,7 +1,7 @@
 /**
  * Bounded LRU caches of statements. Clients choose fields, orders and conditions, so a text is only cached when it is
  * used for the second time (`Doorkeeper`). `TextCache` holds the texts of all models of a database; `PreparedTexts`
- * holds the statements that a driver keeps prepared.
+ * holds the statements that a driver keeps prepared. `LruMap` is for anything else.
  */
 import { attached } from '../../base/attached.ts'
 import { type Linked, RecencyList } from '../../base/recency-list.ts'
@@ -64,6 +64,47 @@ export class Lru {
 		this.#entries = new RecencyList()
 		this.#bytes = 0
 		this.#size = 0
+	}
+}
+
+/** A map whose entries are evicted when its list is full, the least recently used first. */
+export class LruMap<K, V> {
+	readonly #kept = new Map<K, LruEntry & { value: V }>()
+	readonly #lru: Lru
+	readonly #onEvict: ((key: K, value: V) => void) | undefined
+
+	/** @param lru may be shared with others */
+	constructor(lru: Lru, onEvict?: (key: K, value: V) => void) {
+		this.#lru = lru
+		this.#onEvict = onEvict
+	}
+
+	get(key: K): V | undefined {
+		const kept = this.#kept.get(key)
+		if (kept === undefined) return undefined
+		this.#lru.touch(kept)
+		return kept.value
+	}
+
+	/** Adds a key that isn't there, unless it is too large. */
+	add(key: K, value: V, bytes: Bytes): void {
+		const drop = () => {
+			this.#kept.delete(key)
+			this.#onEvict?.(key, kept.value)
+		}
+		const kept = { value, bytes, drop, older: undefined, newer: undefined }
+		if (this.#lru.add(kept)) this.#kept.set(key, kept)
+	}
+
+	replace(key: K, value: V): void {
+		const kept = this.#kept.get(key)
+		if (kept !== undefined) kept.value = value
+	}
+
+	/** Removes all entries, if the list isn't shared. */
+	clear(): void {
+		this.#kept.clear()
+		this.#lru.clear()
 	}
 }
 
@@ -200,22 +241,11 @@ const MAX_PREPARED = 500
 const MAX_PREPARED_BYTES: Bytes = 524_288
 
 /** LRU cache of the statements that a driver keeps prepared, by their text. */
-export class PreparedTexts<T> {
-	readonly #kept = new Map<string, Prepared<T>>()
-	readonly #lru: Lru
+export class PreparedTexts<T> extends LruMap<string, T> {
 	readonly #doorkeeper = new Doorkeeper(MAX_PREPARED)
-	readonly #onEvict: (text: string, value: T) => void
 
-	constructor(onEvict: (text: string, value: T) => void = () => {}, maxEntries = MAX_PREPARED) {
-		this.#onEvict = onEvict
-		this.#lru = new Lru(MAX_PREPARED_BYTES, maxEntries)
-	}
-
-	get(text: string): T | undefined {
-		const kept = this.#kept.get(text)
-		if (kept === undefined) return undefined
-		this.#lru.touch(kept)
-		return kept.value
+	constructor(onEvict?: (text: string, value: T) => void, maxEntries = MAX_PREPARED) {
+		super(new Lru(MAX_PREPARED_BYTES, maxEntries), onEvict)
 	}
 
 	/** Whether a text that isn't in the cache was asked for before, and so should be added. */
@@ -224,31 +254,14 @@ export class PreparedTexts<T> {
 	}
 
 	/** Adds a text that isn't in the cache, unless it is too long. */
-	add(text: string, value: T): void {
-		const kept: Prepared<T> = {
-			...{ value, bytes: text.length, older: undefined, newer: undefined },
-			drop: () => {
-				this.#kept.delete(text)
-				this.#onEvict(text, kept.value)
-			},
-		}
-		if (this.#lru.add(kept)) this.#kept.set(text, kept)
+	override add(text: string, value: T): void {
+		super.add(text, value, text.length)
 	}
 
-	replace(text: string, value: T): void {
-		const kept = this.#kept.get(text)
-		if (kept !== undefined) kept.value = value
-	}
-
-	clear(): void {
-		this.#kept.clear()
+	override clear(): void {
+		super.clear()
 		this.#doorkeeper.clear()
-		this.#lru.clear()
 	}
-}
-
-interface Prepared<T> extends LruEntry {
-	value: T
 }
 
 const LRU: unique symbol = Symbol('verbena.lru')

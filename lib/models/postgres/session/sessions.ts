@@ -6,7 +6,7 @@
 import type { Bytes } from '../../../base/time.ts'
 import type { DatabaseSession } from '../../session.ts'
 import type { SessionSetup } from '../../sql/runner.ts'
-import { Lru, type LruEntry } from '../../sql/text-cache.ts'
+import { Lru, LruMap } from '../../sql/text-cache.ts'
 
 /** The setup of a session that was checked. @param key see `sessionKey` */
 export function setupOf(key: string, { role, settings = {} }: DatabaseSession): SessionSetup {
@@ -37,26 +37,15 @@ const MAX_BYTES: Bytes = 1_048_576
 /** Approximate size of a model besides its key, which its statements hold as well. */
 const MODEL_BYTES: Bytes = 900
 
-interface Kept<M> extends LruEntry {
-	readonly model: M
-}
-
 export class SessionModels<M> {
-	readonly #kept = new Map<string, Kept<M>>()
-	readonly #lru = new Lru(MAX_BYTES)
+	readonly #kept = new LruMap<string, M>(new Lru(MAX_BYTES))
 
 	/** The model of a session, made unless it is kept. */
 	of(key: string, make: () => M): M {
 		const known = this.#kept.get(key)
-		if (known !== undefined) {
-			this.#lru.touch(known)
-			return known.model
-		}
-		const kept = {
-			...{ model: make(), bytes: MODEL_BYTES + 2 * key.length },
-			...{ drop: () => this.#kept.delete(key), older: undefined, newer: undefined },
-		}
-		if (this.#lru.add(kept)) this.#kept.set(key, kept)
-		return kept.model
+		if (known !== undefined) return known
+		const model = make()
+		this.#kept.add(key, model, MODEL_BYTES + 2 * key.length)
+		return model
 	}
 }
