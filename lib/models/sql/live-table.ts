@@ -1,15 +1,16 @@
 /**
  * `LiveTable`: the current schema of a model's table. When a statement fails because a column was dropped, renamed or
- * changed its type, the schema is reloaded, and the model continues with the columns that remain. Used by `sql-model.ts`.
+ * changed its type, the schema is reloaded, and the model continues with the columns that remain.
+ * `referencesTo`: its foreign keys. Used by `sql-model.ts`.
  */
 
 import { type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
-import type { Model } from '../model.ts'
+import type { Model, Reference } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
 import { Plans, planOf } from './plan.ts'
 import { LIVE, type Subject } from './subject.ts'
-import { columnOf, columnsOf, type Table } from './table.ts'
+import { type Base, columnOf, columnsOf, type Table, type Target } from './table.ts'
 
 /** Reads the table's schema from the database, in the same way as when the model was opened. */
 export type Reopen = () => Promise<Table>
@@ -152,6 +153,42 @@ export function areTogether(live: LiveTable, model: Model): boolean {
 	const other = liveTableOf(model)
 	// All models of a database share one cache.
 	return other !== undefined && other.subject.dialect.lru === live.subject.dialect.lru
+}
+
+/**
+ * The foreign keys of a table that refer to `other`, a table of the same database. A writable view stands for the table
+ * behind it, as far as it has the columns. Columns that were added after a model was opened aren't its fields.
+ */
+export function referencesTo({ subject, opened }: LiveTable, other: LiveTable): readonly Reference[] {
+	const own = new Set(opened.columns.map(({ name }) => name))
+	const found = new Map<string, Reference>()
+	for (const { columns, target } of subject.table.constraints) {
+		if (target === undefined || !columns.every((name) => own.has(name))) continue
+		const to = fieldsAt(target, other)
+		if (to === undefined || to.length !== columns.length) continue
+		// Two constraints may be the same.
+		const pairs = columns.map((name, at) => JSON.stringify([name, to[at]]))
+		const name = pairs.sort().join()
+		if (!found.has(name)) found.set(name, { fields: columns, to })
+	}
+	return [...found.values()]
+}
+
+/** The fields of a model for the columns of a target; `undefined` if the target is another table, or a column is missing. */
+function fieldsAt(target: Target, { subject, opened }: LiveTable): readonly string[] | undefined {
+	const { table, columns, dialect } = subject
+	const { base = table } = table
+	const place = ({ schema = dialect.defaultSchema, name }: Pick<Base, 'schema' | 'name'>) => {
+		const text = JSON.stringify([schema, name])
+		return dialect.foldsNames === true ? text.toLowerCase() : text
+	}
+	if (place(base) !== place(target)) return undefined
+	const fields = target.columns.map((name) =>
+		table.base === undefined ? name : table.base.columns.get(name),
+	)
+	const isField = (name: string | undefined): name is string =>
+		name !== undefined && columns.has(name) && opened.columns.some((column) => column.name === name)
+	return fields.every(isField) ? fields : undefined
 }
 
 function subjectOf(table: Table, dialect: Dialect, gone: ReadonlySet<string>): Subject {

@@ -1,7 +1,6 @@
 /** Foreign keys after the schema was reloaded. */
 import * as assert from 'uvu/assert'
-import { LiveTable } from '../../../lib/models/sql/live-table.ts'
-import { referencesTo } from '../../../lib/models/sql/references.ts'
+import { LiveTable, referencesTo } from '../../../lib/models/sql/live-table.ts'
 import { columnsOf } from '../../../lib/models/sql/table.ts'
 import { driverOf } from '../../../lib/models/sqlite/driver.ts'
 import { findListing, introspect } from '../../../lib/models/sqlite/introspect.ts'

@@ -2,7 +2,7 @@
  * The position of a server of MariaDB or MySQL: its global transaction ids, which any user may read. Loaded by `model.ts` if
  * there are replicas.
  */
-import type { Replication } from '../../sql/replicas/replication.ts'
+import type { Replication } from '../../sql/replicas/replica.ts'
 import { isLost, isReadOnly, isUnsent, kindOf, numberOf } from '../errors.ts'
 
 const SAME = {

@@ -7,9 +7,8 @@ import { attach, attachment } from '../../../base/attached.ts'
 import { type Bytes, type Clock, type Milliseconds, type Seconds, steadyClock } from '../../../base/time.ts'
 import type { Replica, ReplicaState, Replicas } from '../../replicas.ts'
 import type { Driver, Rows, Statement } from '../driver.ts'
-import { SqlReplica } from './replica.ts'
+import { type Position, type Replication, SqlReplica } from './replica.ts'
 import type { Pools } from './replicated.ts'
-import type { Position, Replication } from './replication.ts'
 
 /** The servers are polled ten times per `staleSeconds`, but at least once and at most ten times a second. */
 const ASKS = 10

@@ -2,9 +2,8 @@
 import * as assert from 'uvu/assert'
 import type { Driver, Rows, Statement } from '../../../../lib/models/sql/driver.ts'
 import { NoAnswer, NoConnection } from '../../../../lib/models/sql/pool.ts'
-import { SqlReplica } from '../../../../lib/models/sql/replicas/replica.ts'
+import { type Replication, SqlReplica } from '../../../../lib/models/sql/replicas/replica.ts'
 import { SqlReplicas } from '../../../../lib/models/sql/replicas/replicas.ts'
-import type { Replication } from '../../../../lib/models/sql/replicas/replication.ts'
 import { describe } from '../../../helpers/describe.ts'
 import { until } from '../../../helpers/listening.ts'
 
