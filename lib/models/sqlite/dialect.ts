@@ -31,14 +31,13 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 		bindAfter: boundAfter,
 		bindNumber: (value) => value,
 		defaultOf: ({ defaultSql }) => `(${defaultSql ?? 'null'})`,
-		record: (selected, alias) => recordSql(selected, (column) => columnName(dialect, column, alias), writing),
+		record: (selected, alias) => recordSql(selected, alias, writing),
 		embedding: {
-			record: (selected, alias, related, large) =>
-				recordText(selected, related, (column) => columnName(dialect, column, alias), writing, large),
-			key: (columns, alias) => keySql(columns, (column) => columnName(dialect, column, alias), writing),
-			list: (parts) => relatedList(parts, (column, alias) => columnName(dialect, column, alias), writing),
+			record: (selected, alias, related, large) => recordText(selected, related, alias, writing, large),
+			key: (columns, alias) => keySql(columns, alias, writing),
+			list: (parts) => relatedList(parts, writing),
 			next: nextOfKey,
-			size: (selected, alias) => sizeSql(selected, (column) => columnName(dialect, column, alias), writing),
+			size: (selected, alias) => sizeSql(selected, alias, writing),
 		},
 		exact: (column, alias) => exactSql(column, columnName(dialect, column, alias)),
 		// SQLite sorts null lowest, so a descending order has nulls last already.

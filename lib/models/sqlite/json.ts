@@ -10,7 +10,7 @@ import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.
 import type { LargeSql } from '../sql/embedding.ts'
 import { joinedColumns } from '../sql/joins.ts'
 import { BYTES, MARK_CODE } from '../sql/related.ts'
-import { ansiQuoted, type Column, SHORT_TEXT } from '../sql/table.ts'
+import { ansiQuoted, type Column, columnName, SHORT_TEXT } from '../sql/table.ts'
 import { formatOf } from './types.ts'
 
 /** The `storage` of a column that can only hold its declared type. */
@@ -145,17 +145,19 @@ export function timestampSql(name: string, kind: string): string {
 	)
 }
 
+const NAMES = { quote: ansiQuoted }
+
+function nameOf(column: Column, alias: string): string {
+	return columnName(NAMES, column, alias)
+}
+
 /** Maximum number of fields in one `json_object`: older SQLite allows 127 arguments of a function, some builds 100. */
 const MAX_PAIRS = 50
 
-export function recordSql(
-	selected: readonly Selected[],
-	nameOf: (column: Column) => string,
-	writing: Writing,
-): RecordSql {
+export function recordSql(selected: readonly Selected[], alias: string, writing: Writing): RecordSql {
 	const parts = partsOf(selected)
 	const expressions = parts.map((part) =>
-		'bytes' in part ? nameOf(part.bytes.column) : objectSql(part.pairs, nameOf, writing),
+		'bytes' in part ? nameOf(part.bytes.column, alias) : objectSql(part.pairs, alias, writing),
 	)
 	if (isOneText(selected)) return { expressions, json: (row) => textOf(row[0]) }
 	return { expressions, json: (row) => joinParts(parts, row) }
@@ -188,9 +190,9 @@ function partsOf(selected: readonly Selected[]): Part[] {
 	return parts.length === 0 ? [{ pairs: [] }] : parts
 }
 
-function objectSql(pairs: readonly Selected[], nameOf: (column: Column) => string, writing: Writing): string {
+function objectSql(pairs: readonly Selected[], alias: string, writing: Writing): string {
 	const members = pairs.map(
-		({ column, as }) => `${literal(as)}, ${valueSql(column, nameOf(column), writing)}`,
+		({ column, as }) => `${literal(as)}, ${valueSql(column, nameOf(column, alias), writing)}`,
 	)
 	return `json_object(${members.join(', ')})`
 }
@@ -206,7 +208,7 @@ function literal(text: string): string {
 export function recordText(
 	selected: readonly Selected[],
 	related: readonly Member[],
-	nameOf: (column: Column) => string,
+	alias: string,
 	writing: Writing,
 	large?: LargeSql,
 ): string {
@@ -216,7 +218,7 @@ export function recordText(
 	const append = ({ as, sql }: Member): void => {
 		// The last pair is the member with the value 0, and 0 and the brace are cut off.
 		const object = () =>
-			`rtrim(${objectSql(pairs, nameOf, writing).slice(0, -1)}${pairs.length === 0 ? '' : ', '}${literal(as)}, 0), '0}')`
+			`rtrim(${objectSql(pairs, alias, writing).slice(0, -1)}${pairs.length === 0 ? '' : ', '}${literal(as)}, 0), '0}')`
 		if (texts.length === 0) texts.push(object())
 		else if (pairs.length === 0) texts.push(literal(`,${JSON.stringify(as)}:`))
 		else texts.push(`',' || substr(${object()}, 2)`)
@@ -225,7 +227,7 @@ export function recordText(
 	}
 	for (const one of selected) {
 		const { column, as } = one
-		const name = nameOf(column)
+		const name = nameOf(column, alias)
 		if (column.type === 'bytes') {
 			const mark = `char(${MARK_CODE}) || '${BYTES}:' || hex(${name}) || char(${MARK_CODE})`
 			append({ as, sql: `case when ${name} is null then 'null' else ${mark} end` })
@@ -234,7 +236,7 @@ export function recordText(
 	}
 	const [first, ...others] = related
 	if (first === undefined) {
-		const rest = objectSql(pairs, nameOf, writing)
+		const rest = objectSql(pairs, alias, writing)
 		if (texts.length > 0) texts.push(pairs.length === 0 ? `'}'` : `',' || substr(${rest}, 2)`)
 		return withMark(texts.length === 0 ? rest : texts.join(' || '), `'}'`, large)
 	}
@@ -258,13 +260,13 @@ export const UNLIMITED: ReadonlySet<FieldType> = new Set(['text', 'bytes', 'json
 /** A record's size: see `Embedding.size`. Other columns hold long values only if others than CRUD write them. */
 export function sizeSql(
 	selected: readonly Selected[],
-	nameOf: (column: Column) => string,
+	alias: string,
 	{ measuresBytes }: Writing,
 ): { readonly sql: string; readonly factor: number } | undefined {
 	const sizes = selected.flatMap(({ column }) => {
 		const { type, maxLength = Number.POSITIVE_INFINITY } = column
 		if (!UNLIMITED.has(type) || maxLength <= SHORT_TEXT) return []
-		const name = nameOf(column)
+		const name = nameOf(column, alias)
 		const size = measuresBytes ? `octet_length(${name})` : `length(cast(${name} as blob))`
 		return column.nullable ? `ifnull(${size}, 0)` : size
 	})
@@ -272,12 +274,8 @@ export function sizeSql(
 }
 
 /** A key as a JSON array. */
-export function keySql(
-	columns: readonly Column[],
-	nameOf: (column: Column) => string,
-	writing: Writing,
-): string {
-	return `json_array(${columns.map((column) => cursorSql(column, nameOf(column), writing)).join(', ')})`
+export function keySql(columns: readonly Column[], alias: string, writing: Writing): string {
+	return `json_array(${columns.map((column) => cursorSql(column, nameOf(column, alias), writing)).join(', ')})`
 }
 
 /**
@@ -285,11 +283,7 @@ export function keySql(
  * limit: numbering the rows by a window function takes twice as long. The limit is in a subselect, so that no JSON is made
  * of records that are sorted out.
  */
-export function relatedList(
-	parts: EmbeddedParts,
-	nameOf: (column: Column, alias: string) => string,
-	writing: Writing,
-): string {
+export function relatedList(parts: EmbeddedParts, writing: Writing): string {
 	const { total, alias, order, limit, number } = parts
 	const records = `coalesce(group_concat(${parts.record()}, ','), '')`
 	const keys = order.map(({ column, joined = alias }) => cursorSql(column, nameOf(column, joined), writing))
@@ -301,7 +295,7 @@ export function relatedList(
 		total &&
 		`case when count(*) <= ${Math.min(limit - 1, total.max)} then cast(count(*) as text) else ${total.sql()} end`
 	const meta = `'],"meta":{"limit":${limit},"next":' || ${next}${all === undefined ? '' : ` || ',"total":' || ${all}`}`
-	const page = `select ${alias}.*${joinedColumns({ quote: ansiQuoted }, order)}${parts.source()} limit ${limit}`
+	const page = `select ${alias}.*${joinedColumns(NAMES, order)}${parts.source()} limit ${limit}`
 	return `(select '{"data":[' || ${records} || ${meta} || '}}' from (${page}) ${alias})`
 }
 
