@@ -1,6 +1,6 @@
 /** The `Dialect` of SQLite: the SQL from which `sql-model.ts` builds statements. */
 import type { Dialect, Sql, TextMatch } from '../sql/dialect.ts'
-import { ansiQuoted, type Column, columnName } from '../sql/table.ts'
+import { ansiQuoted, type Column, columnName, type Table } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
 import { exactSql, keySql, recordSql, recordText, relatedList, sizeSql, type Writing } from './json.ts'
@@ -10,13 +10,17 @@ import { bound, boundAfter } from './types.ts'
 
 const NO_COLUMN = /\b(?:no such column: |has no column named )/
 
-/** Creates the dialect; `writing` says what this version of SQLite supports. */
-export function dialectOf(writing: Writing, lru: Lru): Dialect {
+/** Creates a table's dialect; `writing` says what this version of SQLite supports. */
+export function dialectOf({ columns, key, isView }: Table, writing: Writing, lru: Lru): Dialect {
+	// A collation may ignore case or trailing spaces; ids are compared exactly.
+	const isText = columns.some(({ name, type }) => key.includes(name) && (type === 'text' || type === 'uuid'))
 	const dialect: Dialect = {
 		lru,
 		returning: { insert: true, update: true, delete: true },
 		// `returning` accepts no alias: sqlite.org/lang_returning.html.
 		returningAlias: '',
+		// Triggers of a view decide what is stored.
+		rereads: isView,
 		repeatsExists: true,
 		comparesRows: true,
 		skipsSilently: true,
@@ -46,6 +50,7 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 				column.nullable && !descending ? ' nulls last' : ''
 			}`,
 		matches: writeMatches,
+		...(isText ? { keyIs: writeExactly } : {}),
 		exactly: writeExactly,
 		oneOf: writeOneOf,
 		totals: totalsOf(writing),
@@ -57,16 +62,6 @@ export function dialectOf(writing: Writing, lru: Lru): Dialect {
 	}
 	const lists = new Lists(dialect, writing)
 	return dialect
-}
-
-/** The dialect for views: their triggers decide what is stored. */
-export function ofView(dialect: Dialect): Dialect {
-	return { ...dialect, rereads: true }
-}
-
-/** The dialect for tables with a text key: ids are compared byte by byte, whatever the column's collation. */
-export function withExactKey(dialect: Dialect): Dialect {
-	return { ...dialect, keyIs: writeExactly }
 }
 
 /** Compares twice: the first comparison can use the index, the second ignores the column's collation. */

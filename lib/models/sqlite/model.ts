@@ -18,7 +18,6 @@ import type {
 	Within,
 } from '../model.ts'
 import { ModelError } from '../model-error.ts'
-import type { Dialect } from '../sql/dialect.ts'
 import type { Driver } from '../sql/driver.ts'
 import type { Reopen } from '../sql/live-table.ts'
 import {
@@ -31,10 +30,11 @@ import {
 import { JOIN } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
-import { lruOf } from '../sql/text-cache.ts'
-import { dialectOf, ofView, withExactKey } from './dialect.ts'
+import { type Lru, lruOf } from '../sql/text-cache.ts'
+import { dialectOf } from './dialect.ts'
 import { driverOf, mustBeDatabase, type SqliteDatabase, type SqliteDriver } from './driver.ts'
 import { findListing, introspect, type Listing, listings, ownKey } from './introspect.ts'
+import type { Writing } from './json.ts'
 
 export type { SqliteDatabase } from './driver.ts'
 
@@ -56,17 +56,21 @@ export type SqliteModelOptions = TableOptions
  * All models of a database object share its connection. While a transaction is open, other requests wait for its end.
  */
 export class SqliteModel extends SqlModel implements Model {
-	/** Used after a BLOB was found in a column of another type, and for transactions, which can't be retried. */
+	/**
+	 * Guards against BLOBs (see `json.ts`). Used after one was found in a column of another type, and for transactions, which
+	 * can't be retried.
+	 */
 	readonly #guarded: SqlModel
 	readonly #driver: SqliteDriver
 	#isLean = true
 
 	/** @internal Models are made by {@link SqliteModel.open}. */
 	constructor(opened: Opened, table: Table, timeoutSeconds: Seconds, reopen: Reopen) {
-		const { driver, lean, guarded } = opened
-		super(table, driver, lean, timeoutSeconds, reopen)
+		const { driver, writing, lru } = opened
+		const dialect = (guardsBlobs: boolean) => dialectOf(table, { ...writing, guardsBlobs }, lru)
+		super(table, driver, dialect(false), timeoutSeconds, reopen)
 		this.#driver = driver
-		this.#guarded = new SqlModel(table, driver, guarded, timeoutSeconds, reopen)
+		this.#guarded = new SqlModel(table, driver, dialect(true), timeoutSeconds, reopen)
 	}
 
 	/**
@@ -199,11 +203,11 @@ export class SqliteModel extends SqlModel implements Model {
 /** SQLite's error for a BLOB in JSON; the failed statement has changed nothing. */
 const HOLDS_BLOB = /JSON cannot hold BLOB/
 
-/** An open database, with a dialect that guards against BLOBs and a lean one that doesn't: see `json.ts`. */
 interface Opened {
 	readonly driver: SqliteDriver
-	readonly lean: Dialect
-	readonly guarded: Dialect
+	/** What this version of SQLite supports. */
+	readonly writing: Omit<Writing, 'guardsBlobs'>
+	readonly lru: Lru
 }
 
 /** The `busy_timeout` unless the user has set one. Waiting blocks this process. */
@@ -216,12 +220,7 @@ function openDatabase(database: SqliteDatabase): Opened {
 	const text = "select json_array(0.1 + 0.2), sum(name = 'octet_length') from pragma_function_list"
 	const [row = []] = driver.run({ text, values: [], writes: false }).rows
 	const writing = { writesReals: row[0] === '[0.30000000000000004]', measuresBytes: Number(row[1]) > 0 }
-	const lru = lruOf(database)
-	return {
-		driver,
-		lean: dialectOf({ ...writing, guardsBlobs: false }, lru),
-		guarded: dialectOf({ ...writing, guardsBlobs: true }, lru),
-	}
+	return { driver, writing, lru: lruOf(database) }
 }
 
 function openTable(
@@ -231,16 +230,7 @@ function openTable(
 ): SqliteModel {
 	const table = introspect(opened.driver, listing, { key, bigint })
 	const reopen = async () => introspect(opened.driver, listing, { key: table.key, bigint })
-	// A collation may ignore case or trailing spaces; ids are compared exactly.
-	const isText = table.columns.some(
-		({ name, type }) => table.key.includes(name) && (type === 'text' || type === 'uuid'),
-	)
-	const adapted = (dialect: Dialect) => {
-		const written = table.isView ? ofView(dialect) : dialect
-		return isText ? withExactKey(written) : written
-	}
-	const own = { ...opened, lean: adapted(opened.lean), guarded: adapted(opened.guarded) }
-	return new SqliteModel(own, table, timeoutSeconds, reopen)
+	return new SqliteModel(opened, table, timeoutSeconds, reopen)
 }
 
 /** A view to be listed. SQLite's error doesn't say which view it is: `no such table: main.author`. */

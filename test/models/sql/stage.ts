@@ -23,7 +23,8 @@ export function stage(sql: string, name = 'item'): Stage {
 	database.exec(sql)
 	const driver = driverOf(database)
 	const table = introspect(driver, findListing(driver, name), { key: undefined, bigint: 'number' })
-	const dialect = dialectOf({ writesReals: true, measuresBytes: false, guardsBlobs: true }, new Lru())
+	const writing = { writesReals: true, measuresBytes: false, guardsBlobs: true }
+	const dialect = dialectOf(table, writing, new Lru())
 	return { database, driver, dialect, table, columns: columnsOf(table) }
 }
 
