@@ -316,13 +316,12 @@ export class CrudClient<
 
 	private async many<F extends FieldPath<T, R>>(
 		method: 'POST' | 'PATCH' | 'PUT',
-		values: readonly unknown[],
-		options?: CreateOptions<T, R, F, never>,
+		body: readonly unknown[],
+		options: CreateOptions<T, R, F, never> = {},
 		below = '',
 	): Promise<Selected<T, R, F, never>[]> {
-		const records: unknown = await this.record<F, never>(method, NO_ID, values, options, below)
-		if (Array.isArray(records)) return records
-		throw new TypeError(`${this.url} has answered a list of records with something else`)
+		const { call } = recordCall({ method, url: this.url, key: this.key, of: NO_ID, body, options, below })
+		return listIn(call, this.settings)
 	}
 
 	private async record<F extends FieldPath<T, R>, I extends Include<T, R>>(

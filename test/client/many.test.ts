@@ -1,6 +1,6 @@
 /** Lists of records by a `CrudClient`, against a server. */
 import * as assert from 'uvu/assert'
-import { CrudClient } from '../../lib/client/index.ts'
+import { ApiError, CrudClient } from '../../lib/client/index.ts'
 import { CrudHandler, MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening } from '../helpers/listening.ts'
@@ -102,6 +102,23 @@ describe('CrudClient: many at once', (test) => {
 			const error = await notes.upsert(both, 'stars').catch((one) => one)
 			assert.equal([error.status, error.message], [400, 'on must be text'])
 		}))
+
+	test('an answer that is no list is an ApiError', async () => {
+		for (const data of [{}, null, 'x']) {
+			const fetch = async () => Response.json({ success: true, data })
+			const notes = new CrudClient<Note>('note', '/api', { fetch })
+			const calls = [
+				['POST /api/note', notes.createMany([{ text: 'a' }])],
+				['PATCH /api/note', notes.updateMany([{ id: 1, stars: 1 }])],
+				['PUT /api/note', notes.upsert([{ text: 'a' }], 'text')],
+			] as const
+			for (const [title, call] of calls) {
+				const error = await call.catch((one) => one)
+				assert.instance(error, ApiError)
+				assert.equal([error.code, error.message], ['unexpected_answer', `${title}: the answer is not a list`])
+			}
+		}
+	})
 
 	test('removeMany with a key is retried', async () => {
 		let calls = 0
