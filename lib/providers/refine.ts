@@ -206,11 +206,14 @@ function requestOf(
 	const others = Object.entries(query as object).filter(([, value]) => value !== undefined)
 	const sort = sorters.map(({ field, order }) => (order === 'desc' ? `-${field}` : field)).join()
 	const all: [string, unknown][] = sort === '' ? others : [...others, ['sort', sort]]
-	const [path = '', ...given] = url.split('?')
+	const [path = ''] = url.split('?', 1)
 	const encoded = encodeParameters(path, all, conditionsOf(filters, undefined), PARAMETERS)
 	if (encoded.method !== 'GET') throw new TypeError(`custom(): the query is too long for a URL`)
-	const [, made] = encoded.url.split('?')
-	const search = [...given, made].filter(Boolean).join('&')
+	// A value in the given query may have a question mark, too.
+	const search = [url, encoded.url]
+		.map((one) => one.slice(path.length + 1))
+		.filter(Boolean)
+		.join('&')
 	return {
 		...{ method: method.toUpperCase(), url: search === '' ? path : `${path}?${search}` },
 		...(payload === undefined ? {} : { body: payload }),

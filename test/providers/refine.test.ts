@@ -314,6 +314,21 @@ describe('refine: custom', (test) => {
 			{ headers: { 'X-Key': 'k' } },
 		))
 
+	test('only the first question mark of a URL begins the query', async () => {
+		const sent: string[] = []
+		const fetch = (url: string) => {
+			sent.push(url)
+			return Promise.resolve(Response.json({ success: true, data: null }))
+		}
+		const { custom } = dataProvider('/api', { fetch })
+		const filters = [{ field: 'c', operator: 'eq' as const, value: '?' }]
+		await custom({ url: '/api/x?next=/a?b=1', method: 'get' })
+		await custom({ url: '/api/x?next=/a?b=1', method: 'get', filters })
+		await custom({ url: '/api/x?', method: 'get', filters })
+		await custom({ url: '/api/x?', method: 'get' })
+		assert.equal(sent, ['/api/x?next=/a?b=1', '/api/x?next=/a?b=1&c=%3F', '/api/x?c=%3F', '/api/x'])
+	})
+
 	test('sends nothing elsewhere: the headers are for the endpoint alone', async () => {
 		const sent: string[] = []
 		const fetching = (url: string) => {
