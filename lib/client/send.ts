@@ -27,7 +27,7 @@ const MAX_REDIRECTS = 20
 export async function send(call: Call, settings: Settings, timing: Timing = PLATFORM): Promise<Answer> {
 	const { signal } = call
 	// All attempts send the same bytes, even if the values change meanwhile.
-	const text = call.raw ?? jsonOf(call)
+	const text = call.raw ?? (call.body === undefined ? undefined : jsonOf(call.body, call))
 	let current = call
 	let redirects = 0
 	for (let attempt = 0; ; ) {
@@ -58,16 +58,15 @@ export async function listIn<T>(call: Call, settings: Settings): Promise<T[]> {
 	throw unexpected(call, response, 'is not a list', data)
 }
 
-function jsonOf(call: Call): string | undefined {
-	const { body } = call
-	if (body === undefined) return undefined
+/** A body as JSON, or a record in it. @throws TypeError for what JSON can't express; RangeError for an invalid date */
+export function jsonOf(value: unknown, call: Call): string {
 	const text: string | undefined = JSON.stringify(
-		body,
-		function (this: Record<string, unknown>, name, value) {
+		value,
+		function (this: Record<string, unknown>, name, member) {
 			// The value before its `toJSON` was called, which Date and Buffer have.
 			const original = this[name]
 			if (isLossy(original)) throw notJson(call)
-			return jsonScalar(original instanceof Date ? original : value)
+			return jsonScalar(original instanceof Date ? original : member)
 		},
 	)
 	if (text === undefined) throw notJson(call)

@@ -1,7 +1,7 @@
 /** Exports and imports of a `CrudClient`: decodes a stream of records, and encodes one. */
 import { type Call, parsed, unexpected } from './answer.ts'
 import type { Imported, ImportOptions, Progress } from './call-options.ts'
-import { jsonScalar, networkError, send, unlessAborted } from './send.ts'
+import { jsonOf, networkError, send, unlessAborted } from './send.ts'
 import type { Settings } from './settings.ts'
 
 const NDJSON = 'application/x-ndjson'
@@ -55,7 +55,11 @@ function isExport({ ok, headers }: Response): boolean {
 	return ok && (headers.get('Content-Type') ?? '').startsWith(NDJSON)
 }
 
-/** Sends an import: a file, or records as lines of JSON. @throws ApiError as `send` */
+/**
+ * Sends an import: a file, or records as lines of JSON.
+ *
+ * @throws ApiError as `send`; whatever the source throws; TypeError and RangeError as `jsonOf`
+ */
 export async function imported(
 	url: string,
 	source: Blob | Iterable<unknown> | AsyncIterable<unknown>,
@@ -66,31 +70,37 @@ export async function imported(
 	// Collected in memory: browsers can't send streams over HTTP/1.1, and a signature covers the whole body.
 	const isWhole = 'location' in globalThis || settings.sign !== undefined
 	const type = isFile ? source.type || 'text/csv' : NDJSON
-	const lines = isFile ? undefined : linesOf(source, onProgress)
-	const raw = lines === undefined ? (source as Blob) : isWhole ? await collected(lines) : streamed(lines)
-	const { data } = await send(
-		{
-			...options,
-			...{ method: 'POST', raw, headers: { 'Content-Type': type, ...options.headers } },
-			url: `${url}/import${mode === undefined ? '' : `?mode=${mode}`}`,
-		},
-		settings,
-	)
-	return data as Imported
+	const call: Call = {
+		...options,
+		...{ method: 'POST', headers: { 'Content-Type': type, ...options.headers } },
+		url: `${url}/import${mode === undefined ? '' : `?mode=${mode}`}`,
+	}
+	let failure: { readonly cause: unknown } | undefined
+	const lines = isFile ? undefined : linesOf(source, call, onProgress)
+	const stream = (some: ReturnType<typeof linesOf>) =>
+		streamed(some, (cause) => {
+			failure = { cause }
+		})
+	const raw = lines === undefined ? (source as Blob) : await (isWhole ? collected : stream)(lines)
+	try {
+		const { data } = await send({ ...call, raw }, settings)
+		return data as Imported
+	} catch (error) {
+		// Otherwise the program would only learn that `fetch` has failed.
+		throw failure === undefined ? error : failure.cause
+	}
 }
 
 /** Lines of JSON, in chunks of about 16 KB. */
 async function* linesOf(
 	source: Iterable<unknown> | AsyncIterable<unknown>,
+	call: Call,
 	onProgress?: (progress: Progress) => void,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
 	const encoder = new TextEncoder()
 	let [text, records] = ['', 0]
 	for await (const record of source) {
-		text += `${JSON.stringify(record, function (this: Record<string, unknown>, name, value) {
-			const original = this[name]
-			return jsonScalar(original instanceof Date ? original : value)
-		})}\n`
+		text += `${jsonOf(record, call)}\n`
 		records++
 		if (text.length < 16_384) continue
 		yield encoder.encode(text)
@@ -109,10 +119,14 @@ async function collected(lines: AsyncIterable<Uint8Array<ArrayBuffer>>): Promise
 
 function streamed(
 	lines: AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>,
+	failed: (cause: unknown) => void,
 ): ReadableStream<Uint8Array> {
 	return new ReadableStream<Uint8Array>({
 		async pull(controller) {
-			const { done, value } = await lines.next()
+			const { done, value } = await lines.next().catch((cause: unknown) => {
+				failed(cause)
+				throw cause
+			})
 			if (done === true) controller.close()
 			else controller.enqueue(value)
 		},

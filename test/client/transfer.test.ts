@@ -139,6 +139,39 @@ describe('client/transfer', (test) => {
 		})
 	})
 
+	test('an import refuses what JSON would lose, as create does, and rejects with what its source throws', async () => {
+		await listening(handlers(), {}, async ({ url }) => {
+			const clients = [{}, { sign: (request: Request) => request }].map(
+				(options) => new CrudClient<Article, object, object>('article', url, options),
+			)
+			for (const articles of clients) {
+				const lossy: unknown[] = [
+					{ title: 'a', tags: new Set(['a']) },
+					undefined,
+					new Map(),
+					{ body: new Uint8Array(1) },
+				]
+				for (const record of lossy) {
+					const error = await articles.import([{ title: 'b' }, record as object]).catch((thrown) => thrown)
+					assert.instance(error, TypeError)
+					assert.is(
+						error.message,
+						`POST ${url}/article/import: a body is sent as JSON; send files and forms by fetch`,
+					)
+				}
+				const late = await articles.import([{ at: new Date('soon') }]).catch((thrown) => thrown)
+				assert.instance(late, RangeError)
+				const reason = new Error('no more')
+				async function* broken() {
+					yield { title: 'c' }
+					throw reason
+				}
+				assert.is(await articles.import(broken()).catch((thrown) => thrown), reason)
+				assert.is(await articles.count(), 5)
+			}
+		})
+	})
+
 	test('where streams can not be sent, an import is collected first', async () => {
 		const server = createServer(handlers(), { logger: new Log(), logRequests: false })
 		const bodies: unknown[] = []
