@@ -100,7 +100,8 @@ async function* linesOf(
 	const encoder = new TextEncoder()
 	let [text, records] = ['', 0]
 	for await (const record of source) {
-		text += `${jsonOf(record, call)}\n`
+		// With a space, it isn't the line that ends an export.
+		text += `${jsonOf(record, call).replace(/^\{(?="done":\d+\}$)/, '{ ')}\n`
 		records++
 		if (text.length < 16_384) continue
 		yield encoder.encode(text)

@@ -1,7 +1,7 @@
 /** Exports and imports by the client: records one by one, progress, and connections that are cut off. */
 import * as assert from 'uvu/assert'
 import { ApiError, CrudClient } from '../../lib/client/index.ts'
-import { CrudHandler, createServer } from '../../lib/index.ts'
+import { CrudHandler, createServer, MemoryModel } from '../../lib/index.ts'
 import { articleModel, OPTIONS } from '../crud/articles.ts'
 import { describe } from '../helpers/describe.ts'
 import { Log, listening } from '../helpers/listening.ts'
@@ -169,6 +169,19 @@ describe('client/transfer', (test) => {
 				assert.is(await articles.import(broken()).catch((thrown) => thrown), reason)
 				assert.is(await articles.count(), 5)
 			}
+		})
+	})
+
+	test('a record that looks like the end of an export is imported', async () => {
+		const counts = new CrudHandler(
+			new MemoryModel('count', { fields: { id: 'integer', done: 'integer' }, key: 'id' }),
+			{ visible: 'all', creatable: ['done'], allow: ['list', 'import'] },
+		)
+		await listening({ count: counts }, {}, async ({ url }) => {
+			const client = new CrudClient<{ id: number; done: number }>('count', url)
+			assert.equal(await client.import([{ done: 0 }]), { records: 1 })
+			assert.equal(await client.import([{ done: 5 }, { done: 1 }]), { records: 2 })
+			assert.equal((await client.list({ fields: ['done'] })).data, [{ done: 0 }, { done: 5 }, { done: 1 }])
 		})
 	})
 

@@ -115,6 +115,10 @@ async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading
 		for await (const { rows, bytes } of rowsOf(format, plan, inTime(exchange, body.stream()), limits)) {
 			const valid: Spooled[] = []
 			for (const row of rows) {
+				if ('isLikeEnd' in row) {
+					if ((await checked(row, [], read)) !== undefined) problems.push(ambiguous(row))
+					continue
+				}
 				if (records++ >= plan.maxImport) throw tooMany(plan)
 				const values = await checked(row, problems, read)
 				if (values !== undefined) valid.push([row.line, values])
@@ -132,6 +136,13 @@ async function readAll(view: CrudView, { bodies, format, scope, spool }: Reading
 
 function tooMany({ maxImport }: CrudPlan): RestError {
 	return invalid([{ field: '', code: 'max', message: `The body must have at most ${maxImport} records` }])
+}
+
+/** The problem of a line that ends an export of as many records, and that is valid as a record, too. */
+function ambiguous({ line }: Row): Detail {
+	const message =
+		'may be a record or the end of an export: delete the line, or write a record with a space, as {"done": 1}'
+	return { field: String(line), code: 'ambiguous', message }
 }
 
 /** Maximum length of a line: no record is longer. */

@@ -14,7 +14,11 @@ import type { Format } from './format.ts'
 
 /** A record, or what is wrong with its line. */
 export type Row = { readonly line: number } & (
-	| { readonly body: Readonly<Record<string, unknown>> }
+	| {
+			readonly body: Readonly<Record<string, unknown>>
+			/** The line that ends an export, or a record that looks like it. */
+			readonly isLikeEnd?: true
+	  }
 	| { readonly problem: Omit<Detail, 'field'> }
 )
 
@@ -71,11 +75,14 @@ class JsonLines implements RowReader {
 	#text = ''
 	#line = 0
 	#records = 0
+	/** Whether records may have a field of the name that the line at the end of an export has. */
+	readonly #hasDone: boolean
 	/** The last line, if it may be the one that ends an export. */
 	#held: { readonly line: number; readonly text: string } | undefined
 
 	constructor({ creatable }: CrudPlan, max: number) {
 		this.#max = max
+		this.#hasDone = creatable.has('done')
 		this.#exact = [...creatable.values()].flatMap(({ name, field: { type } }) =>
 			type === 'bigint' || type === 'decimal' ? [[name, type === 'bigint' ? WHOLE : DECIMAL] as const] : [],
 		)
@@ -99,7 +106,9 @@ class JsonLines implements RowReader {
 		if (held === undefined) return rows
 		// With another number, the export was edited, or it isn't one: the line is read as a record.
 		const isEnd = Number(DONE.exec(held.text)?.[1]) === this.#records
-		return isEnd ? rows : [...rows, this.#read(held.text, held.line)]
+		if (isEnd && !this.#hasDone) return rows
+		const row = this.#read(held.text, held.line)
+		return [...rows, isEnd ? { ...row, isLikeEnd: true } : row]
 	}
 
 	#add(given: string, rows: Row[]): void {

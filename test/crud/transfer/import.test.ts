@@ -85,6 +85,30 @@ describe('crud/transfer: imports', (test) => {
 		assert.is(await post('{"done":0}\n'), '201 {"records":0}')
 	})
 
+	test('a last line that could also be a record is refused, and never dropped', async () => {
+		const counts = (fields: Record<string, 'integer' | 'boolean' | 'text'>) => {
+			const model = new MemoryModel('article', { key: 'id', fields: { id: 'integer', ...fields } })
+			const options = { visible: 'all', creatable: Object.keys(fields), allow: ['import'] } as const
+			const asked = asking({ article: new CrudHandler(model, options) })
+			return importing(undefined, asked)
+		}
+		const post = counts({ done: 'integer' })
+		const refused = (line: number) =>
+			`422 ${line} may be a record or the end of an export: delete the line, or write a record with a space, as {"done": 1}`
+		assert.is(await post('{"done":0}\n'), refused(1))
+		assert.is(await post('{"done":5}\n\n{"done":1}\n'), refused(3))
+		assert.match(
+			await post('{"done":0}', NDJSON, '?mode=check'),
+			/^200 \{"records":0,"problems":\[\{"field":"1","code":"ambiguous"/,
+		)
+		assert.is(await post('{"done":5}\n{ "done":1}\n'), '201 {"records":2}')
+		assert.is(await post('{"done":5}\n{"done":7}\n'), '201 {"records":2}')
+		// As records, these lines aren't valid.
+		assert.is(await counts({ done: 'boolean' })('{"done":true}\n{"done":1}\n'), '201 {"records":1}')
+		const named = counts({ done: 'integer', name: 'text' })
+		assert.is(await named('{"done":5,"name":"a"}\n{"done":1}\n'), '201 {"records":1}')
+	})
+
 	const wrong: readonly (readonly [what: string, type: string, body: string, expected: RegExp])[] = [
 		['malformed JSON', NDJSON, '{"title":"a"}\n{"title":', /^422 2 must be JSON$/],
 		['an array', NDJSON, '[]', /^422 1 must be an object with named fields$/],
