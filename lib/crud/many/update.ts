@@ -65,7 +65,7 @@ export async function updateManyRecords(
 		)
 		const id = checkedId(view, keyIn(plan, plan.keys, record))
 		const own = Object.fromEntries(values) as WrittenValues // checked by `givenChanges`
-		return { id, version: versionIn(plan, record), values: own, changes: givenChanges(plan, 'update', own) }
+		return { id, version: versionOf(plan, record), values: own, changes: givenChanges(plan, 'update', own) }
 	})
 	return changeAll(view, await resolveScope(view, 'update'), changes)
 }
@@ -94,11 +94,16 @@ function isRounded(value: unknown): boolean {
 	return typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER
 }
 
+/** The version in a record of a body: a hidden one is refused as other hidden fields are. @throws RestError `invalid` */
+export function versionIn(plan: CrudPlan, record: Given): string | undefined {
+	return plan.visible.has(plan.version?.name ?? '') ? versionOf(plan, record) : undefined
+}
+
 /** The version in a record. @throws RestError `invalid` for what isn't a whole number */
-export function versionIn({ version, visible }: CrudPlan, record: Given): string | undefined {
-	const given = version === undefined || !visible.has(version.name) ? undefined : record[version.name]
+function versionOf({ version }: CrudPlan, record: Given): string | undefined {
+	const given = version && record[version.name]
 	if (given === undefined || version === undefined) return undefined
-	const text = typeof given === 'number' || typeof given === 'string' ? String(given) : ''
+	const text = /^(?:number|string|bigint)$/.test(typeof given) ? String(given) : ''
 	if (/^-?\d{1,19}$/.test(text) && !isRounded(given)) return text
 	throw invalid([{ field: version.name, code: 'integer', message: 'must be the version of the record' }])
 }

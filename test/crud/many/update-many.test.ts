@@ -270,6 +270,24 @@ for (const name of await storesHere()) {
 			assert.match(await said('POST /api/all'), /^412/)
 			assert.is(await titles(), 't0,t1,t2')
 		})
+
+		test("a method's version is compared, be it hidden or of another type", async () => {
+			const { visible: _visible, ...options } = OPTIONS
+			class Own extends CrudHandler {
+				async post_all() {
+					const versions =
+						this.getParams({ kind: ['required'] }).kind === 'bigint' ? [1n, 1n, 1n] : [2, '2', 1]
+					const records = ids.map((id, at) => ({ id, title: `t${at}`, version: versions[at] }))
+					return (await this.updateMany(records)).length
+				}
+			}
+			const { ask } = asking({ api: new Own(model, { ...options, visible: ['id', 'title'] }) })
+			const status = async (kind: string) => (await ask('POST /api/all', { body: { kind } })).status
+			assert.is(await status('bigint'), 200)
+			assert.is(await status('bigint'), 412)
+			assert.is(await status('mixed'), 412)
+			assert.is(await titles(), 't0,t1,t2')
+		})
 	})
 }
 
