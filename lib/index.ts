@@ -34,13 +34,15 @@ export { CrudHandler, type CrudValues } from './crud/crud-handler.ts'
 export { databaseError } from './crud/database-errors.ts'
 export type { Needed } from './crud/json-text.ts'
 export type { CrudQuery } from './crud/list-query.ts'
-export type { CrudNamedOptions, CrudNamedTotals, CrudOptionsOf } from './crud/named-options.ts'
 export type { CrudFieldLimits } from './crud/narrow.ts'
 export type {
 	AuditOption,
 	CrudDialect,
+	CrudNamedOptions,
+	CrudNamedTotals,
 	CrudOperation,
 	CrudOptions,
+	CrudOptionsOf,
 	CrudRelation,
 	CrudRules,
 	CrudTotals,

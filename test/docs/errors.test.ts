@@ -56,7 +56,7 @@ const ELSEWHERE: Readonly<Record<string, () => string[]>> = {
 	// One of several records, refused as a whole.
 	"code ?? ''": () => [
 		...quoted(
-			/ABOUT_RECORDS[^=]*= new Set\(\[([\s\S]*?)\]\)/.exec(sourceOf('crud/many/places.ts'))?.[1] ?? '',
+			/ABOUT_RECORDS[^=]*= new Set\(\[([\s\S]*?)\]\)/.exec(sourceOf('crud/many/check-list.ts'))?.[1] ?? '',
 		),
 	],
 }

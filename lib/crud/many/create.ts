@@ -16,8 +16,7 @@ import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS, noteStored } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { checkedEach, refuseInclude } from './check-list.ts'
-import { placed, placedByModel } from './places.ts'
+import { checkedEach, placed, placedByModel, refuseInclude } from './check-list.ts'
 
 /** Whether a request is for `createMany`, if that is allowed: its body is a list, or there is no `create`. */
 export function isMany(view: CrudView, exchange: Exchange): boolean {

@@ -20,9 +20,8 @@ import { both, EVERYTHING, type Scope } from '../scope.ts'
 import { type Transacting, transaction } from '../transaction.ts'
 import { beginState, type CrudView, FACTS, STATE, WITHIN } from '../view.ts'
 import { BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { addProblems, collectEach } from './check-list.ts'
+import { addProblems, collectEach, placed } from './check-list.ts'
 import { createEachOrAll } from './create.ts'
-import { placed } from './places.ts'
 
 /** A relation whose records may be created with those that they belong to. */
 interface Creatable {

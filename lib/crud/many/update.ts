@@ -16,8 +16,7 @@ import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { beginState, type CrudView, FACTS, STATE } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
-import { placed } from './places.ts'
+import { boundAnswers, checkedEach, placed, refuseInclude, refuseTags } from './check-list.ts'
 
 /** One record of the list. */
 interface Change {

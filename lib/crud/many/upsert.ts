@@ -20,8 +20,7 @@ import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
-import { boundAnswers, checkedEach, refuseInclude, refuseTags } from './check-list.ts'
-import { placed } from './places.ts'
+import { boundAnswers, checkedEach, placed, refuseInclude, refuseTags } from './check-list.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
 
 type Given = Readonly<Record<string, unknown>>

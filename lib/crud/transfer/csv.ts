@@ -1,7 +1,7 @@
 /**
  * CSV (RFC 4180): rows of an export, and the cells of an import. An empty cell is null, a quoted empty one (`""`) is an empty
  * text, as in `COPY` of PostgreSQL. A text that a spreadsheet would take for a formula begins with an apostrophe, which an import
- * removes. Called by `write-rows.ts` and `read-rows.ts`.
+ * removes. Called by `export.ts` and `read-rows.ts`.
  */
 import type { FieldType } from '../../models/model.ts'
 

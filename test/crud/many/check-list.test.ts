@@ -21,7 +21,7 @@ const WRONG: readonly (readonly [field: string, value: unknown, status: number, 
 ]
 
 for (const name of (await storesHere()).filter((one) => one !== 'memory')) {
-	describe(`crud/many/places over ${name}`, (test) => {
+	describe(`crud/many/check-list over ${name}`, (test) => {
 		let store: Store
 		test.before(async () => {
 			store = await openStore(name, 'places', 5, KIND)
