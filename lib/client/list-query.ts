@@ -1,7 +1,7 @@
 /**
  * The encoding of a `CrudClient`'s queries, as URL parameters if possible, else as JSON; and the page that is returned.
  */
-import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
+import { GROUPS, OPERATORS, PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { type Answer, type ApiMeta, type Call, isRecord, metaOf, unexpected } from './answer.ts'
 import type { IncludeMany, Operators, Page } from './query-types.ts'
 import { jsonScalar } from './send.ts'
@@ -191,25 +191,7 @@ function allOf(terms: readonly JsonFilter[]): JsonFilter | undefined {
 	return names.length === 0 ? undefined : Object.fromEntries(terms.flatMap((term) => Object.entries(term)))
 }
 
-const OPERATORS: readonly string[] = [
-	'eq',
-	'ne',
-	'gt',
-	'gte',
-	'lt',
-	'lte',
-	'in',
-	'nin',
-	'between',
-	'contains',
-	'startsWith',
-	'endsWith',
-	'ieq',
-	'icontains',
-	'istartsWith',
-	'iendsWith',
-	'null',
-] satisfies (keyof Operators<unknown>)[]
+const OPERATOR_NAMES: readonly string[] = OPERATORS satisfies readonly (keyof Operators<unknown>)[]
 
 /** Whether it is a condition on related records: `{ name: 'Ada' }`, `{ some: {} }`. */
 function isFilter(field: string, match: unknown): match is object {
@@ -217,7 +199,7 @@ function isFilter(field: string, match: unknown): match is object {
 	const names = Object.keys(match)
 	return names.length === 0
 		? /^(?:some|none|every)$/.test(field)
-		: !names.every((name) => OPERATORS.includes(name))
+		: !names.every((name) => OPERATOR_NAMES.includes(name))
 }
 
 function termOf(field: string, match: unknown): JsonFilter {

@@ -5,18 +5,12 @@
 
 import type { Condition, Field } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
+import type { Operator } from '../wire/list.ts'
 import { badQuery, badValue, unknownName } from './bad-query.ts'
 import type { CrudField } from './fields.ts'
 import type { CrudPlan } from './plan.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { NonNullValue } from './value-from-text.ts'
-
-export type Operator =
-	| ('eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte')
-	| ('in' | 'nin' | 'between')
-	| ('contains' | 'startsWith' | 'endsWith')
-	| ('ieq' | 'icontains' | 'istartsWith' | 'iendsWith')
-	| 'null'
 
 const EQUALITY: readonly Operator[] = ['eq', 'ne', 'in', 'nin', 'null']
 const ORDER: readonly Operator[] = ['gt', 'gte', 'lt', 'lte', 'between']

@@ -4,10 +4,10 @@
  */
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import type { ParameterShape } from '../validate/schema/shape.ts'
-import { PARAMETERS } from '../wire/list.ts'
+import { type Operator, PARAMETERS } from '../wire/list.ts'
 import { operandSchema } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
-import { type Operator, operandField, operatorsOf, takesList } from './filter-comparison.ts'
+import { operandField, operatorsOf, takesList } from './filter-comparison.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { usableRelations } from './record-schema.ts'
 

@@ -1,11 +1,9 @@
 /** Converts react-admin's filters to the conditions of a list, for `react-admin.ts`; and conditions on related records. */
+import { OPERATORS } from '../wire/list.ts'
 import type { Conditions } from './resources.ts'
 
-const NAMES = ['ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin', 'between', 'null'].concat(
-	['eq', 'contains', 'startsWith', 'endsWith'].flatMap((name) => [name, `i${name}`]),
-)
-const OPERATORS: ReadonlySet<string> = new Set(NAMES)
-const SUFFIX = new RegExp(`^(.+)_(${NAMES.join('|')})$`)
+const OPERATOR_NAMES: ReadonlySet<string> = new Set(OPERATORS)
+const SUFFIX = new RegExp(`^(.+)_(${OPERATORS.join('|')})$`)
 /** Conditions on a to-many relation. */
 const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'count'])
 
@@ -45,7 +43,7 @@ function* matchesOf(filter: object, prefix: string): Generator<[name: string, ma
 		const path = prefix + name
 		if (value === undefined || value === '') continue
 		// With operators in an object, the name may itself end like one: { checked_in: { eq: 5 } }.
-		if (hasOnly(value, OPERATORS) || hasOnly(value, QUANTIFIERS)) yield [path, value]
+		if (hasOnly(value, OPERATOR_NAMES) || hasOnly(value, QUANTIFIERS)) yield [path, value]
 		else if (isObject(value)) yield* matchesOf(value, `${path}.`)
 		else {
 			const [, field = path, operator] = SUFFIX.exec(path) ?? []

@@ -1,4 +1,4 @@
-/** Lists on the wire, for `crud/` and `client/`: the names of query parameters, and the `meta` of a page. */
+/** Lists on the wire, for `crud/` and `client/`: the names of query parameters and operators, and the `meta` of a page. */
 
 /** Query parameters that aren't conditions on a field. Conditions on a field with one of these names go in `filter`. */
 export const PARAMETERS = [
@@ -32,6 +32,29 @@ export const TOTALS_PARAMETERS = [
 
 /** Members of a filter that hold other filters. Conditions on a field with one of these names go next to `filter`. */
 export const GROUPS = ['and', 'or', 'not'] as const
+
+/** What a field is compared by: `views[gte]=3`. Which ones a field has depends on its type. */
+export const OPERATORS = [
+	'eq',
+	'ne',
+	'gt',
+	'gte',
+	'lt',
+	'lte',
+	'in',
+	'nin',
+	'between',
+	'contains',
+	'startsWith',
+	'endsWith',
+	'ieq',
+	'icontains',
+	'istartsWith',
+	'iendsWith',
+	'null',
+] as const
+
+export type Operator = (typeof OPERATORS)[number]
 
 /** The `meta` of a list's page. */
 export interface PageMeta {
