@@ -54,8 +54,8 @@ const TRICKLES: Trickle[] = [
 ]
 
 const TIMES: ServerOptions = {
-	bodyTimeoutSeconds: 0.4,
-	headersTimeoutSeconds: 0.4,
+	bodyTimeoutSeconds: 1,
+	headersTimeoutSeconds: 1,
 	keepAliveTimeoutSeconds: 600,
 }
 
