@@ -92,7 +92,7 @@ export {
 } from './models/model.ts'
 export { ModelError, type ModelErrorKind, type RaisedError } from './models/model-error.ts'
 export type { DatabaseSession } from './models/session.ts'
-export type { BatchTrace } from './models/sql/batch-trace.ts'
+export type { BatchTrace } from './models/sql/gathered-reads.ts'
 export type {
 	FailedRequest,
 	RequestFacts,

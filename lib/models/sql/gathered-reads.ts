@@ -1,10 +1,11 @@
 /** `Reads`: reads records by id; concurrent reads with the same selection and condition become one statement. */
+import { AsyncResource } from 'node:async_hooks'
+import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { Condition, Found } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { type StoreUsage, usageOf } from '../usage.ts'
 import { withApart } from './apart.ts'
 import { BatchQueue, Pending, type TakeBatch } from './batch-queue.ts'
-import { BATCHES, readContext, sendTraced } from './batch-trace.ts'
 import { writeCondition } from './condition.ts'
 import { Sql } from './dialect.ts'
 import type { Statement } from './driver.ts'
@@ -144,6 +145,20 @@ export interface Reader<T> {
 
 type Read<T> = Pending<string, T | undefined>
 
+/** The message of `verbena:batch`: one object for all events of a batch. */
+export interface BatchTrace {
+	/** The table's name. */
+	readonly table: string
+	/** The async context in which each read was begun: `reads[0].runInAsyncScope(() => …)`. */
+	readonly reads: readonly AsyncResource[]
+}
+
+/**
+ * Tells tracers that a statement reads for several requests. They would otherwise attribute it to the one request that
+ * happened to send it. Not in the published types, because Node 26 swaps the two type parameters.
+ */
+const BATCHES: TracingChannel<unknown, BatchTrace> = tracingChannel('verbena:batch')
+
 /** Batches reads that share a statement and a scope. */
 export class GatheredReads<T> {
 	readonly #reader: Reader<T>
@@ -163,16 +178,18 @@ export class GatheredReads<T> {
 	read(id: string): Promise<T | undefined> {
 		return new Promise((resolve, reject) => {
 			const read: Read<T> = new Pending(id, resolve, reject)
-			if (BATCHES.hasSubscribers) read.context = readContext()
+			if (BATCHES.hasSubscribers) read.context = new AsyncResource('VerbenaRead')
 			this.#queue.add(read)
 		})
 	}
 
 	#send(take: TakeBatch<Read<T>>): Promise<void> {
 		const batch = take()
-		const contexts = BATCHES.hasSubscribers ? batch.flatMap(({ context = [] }) => context) : []
-		if (contexts.length === 0) return this.#sendAll(batch)
-		return sendTraced(this.#reader.table, contexts, () => this.#sendAll(batch))
+		const reads = BATCHES.hasSubscribers ? batch.flatMap(({ context = [] }) => context) : []
+		const send = () => this.#sendAll(batch)
+		const trace = { table: this.#reader.table, reads }
+		// In the context that a tracer binds to the batch, by default that of its first read.
+		return reads[0]?.runInAsyncScope(() => BATCHES.tracePromise(send, trace)) ?? send()
 	}
 
 	#sendAll(batch: readonly Read<T>[]): Promise<void> {
