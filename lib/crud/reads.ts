@@ -19,7 +19,8 @@ import type { CrudPlan } from './plan.ts'
 import { idSegment, wholeId } from './record-id.ts'
 import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/parse-include.ts'
-import { complete, isRelated, type Related, related } from './relations/related.ts'
+import { complete, type Related, related } from './relations/related.ts'
+import { leadsThrough } from './relations/scoping.ts'
 import { fromReplica } from './replicas.ts'
 import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
 import { sessionOf } from './session.ts'
@@ -124,7 +125,7 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	const scope = resolved instanceof Promise ? await resolved : resolved
 	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
-	const more = isRelated(plan, query) ? await related(view, query, needed, true, query.limit) : undefined
+	const more = leadsThrough(plan, query) ? await related(view, query, needed, true, query.limit) : undefined
 	const { where: asked, order } = more ?? query
 	const selection = more === undefined ? needed : more.selection
 	const where = isScoped ? allOf(scope.where, asked) : asked

@@ -15,7 +15,8 @@ import type { CrudPlan } from '../plan.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../reads.ts'
 import { idSegment, namingKeys, shownId } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
-import { isRelated, related } from '../relations/related.ts'
+import { related } from '../relations/related.ts'
+import { leadsThrough } from '../relations/scoping.ts'
 import type { Scope } from '../scope.ts'
 import { together } from '../transaction.ts'
 import { type CrudView, FACTS } from '../view.ts'
@@ -106,7 +107,7 @@ async function removeMatching(
 	scope: Scope,
 ): Promise<readonly string[]> {
 	const { plan } = view[FACTS]
-	const limits = isRelated(plan, query) ? await related(view, query, withNeeded(view), false) : query
+	const limits = leadsThrough(plan, query) ? await related(view, query, withNeeded(view), false) : query
 	const where = allOf(scope.where, limits.where)
 	return together(view, async () => {
 		const { plan: within } = view[FACTS]

@@ -78,19 +78,3 @@ export async function complete(plan: CrudPlan, given: Related, json: string): Pr
 	const texts = await attach(attaching, recordsIn(json, kept, linkFields(plan, rest)), rest)
 	return json.trimStart().startsWith('[') ? `[${texts.join()}]` : texts.join()
 }
-
-/** Whether a query leads through relations. */
-export function isRelated(
-	{ relations }: CrudPlan,
-	{ where, order, include = NO_INCLUDE }: Relating,
-): boolean {
-	if (relations.size === 0) return false
-	return include.length > 0 || order.some(({ via }) => via !== undefined) || leadsOn(where)
-}
-
-function leadsOn(where: Condition | undefined): boolean {
-	if (where === undefined) return false
-	if (where.op === 'and' || where.op === 'or') return where.terms.some(leadsOn)
-	if (where.op === 'not') return leadsOn(where.term)
-	return where.op === 'some' || where.op === 'count'
-}

@@ -16,6 +16,11 @@ export interface Relating {
 	readonly include?: readonly Include[]
 }
 
+/** Whether a query leads through relations. */
+export function leadsThrough({ relations }: CrudPlan, query: Relating): boolean {
+	return relations.size > 0 && relationsIn(query).size > 0
+}
+
 /** The relations that a query leads through, each once. */
 export function relationsIn({ where, order, include = [] }: Relating): Set<Relation> {
 	const relations = new Set<Relation>()

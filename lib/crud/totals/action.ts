@@ -12,8 +12,7 @@ import { QueryParams } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { modelToRead, resolveScope, translateModelErrors } from '../reads.ts'
 import { narrowed, relatedAccess } from '../relations/access.ts'
-import { isRelated } from '../relations/related.ts'
-import { checkRelated, type Relating, refuseApart, Scoping } from '../relations/scoping.ts'
+import { checkRelated, leadsThrough, type Relating, refuseApart, Scoping } from '../relations/scoping.ts'
 import { EVERYTHING } from '../scope.ts'
 import { type CrudFacts, type CrudView, FACTS } from '../view.ts'
 import { checkTotals, totalsPlan } from './plan.ts'
@@ -130,7 +129,7 @@ async function scopedQuery(
 	query: TotalsRequest,
 ): Promise<Pick<TotalsRequest, 'by' | 'where'>> {
 	const relating = relatingOf(query)
-	if (!isRelated(view[FACTS].plan, relating)) return query
+	if (!leadsThrough(view[FACTS].plan, relating)) return query
 	const scoping = await Scoping.of(relatedAccess(exchangeOf(view, 'totals')), view, relating)
 	refuseApart(view[FACTS].plan, relating, scoping)
 	const order = scoping.order(relating.order)
