@@ -15,10 +15,10 @@ import { OF_PAGES } from './many/remove.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { relatedAccess, type Use } from './relations/access.ts'
-import type { Requested } from './relations/parse-include.ts'
+import { NO_INCLUDE, type Requested } from './relations/parse-include.ts'
 import { checkRelated } from './relations/scoping.ts'
 import { exportFormat, exportPlan } from './transfer/format.ts'
-import { type CrudFacts, type CrudView, FACTS } from './view.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState } from './view.ts'
 
 const ASKED: unique symbol = Symbol('verbena.asked')
 
@@ -100,13 +100,23 @@ function fieldsOf(plan: CrudPlan, exchange: Exchange): Fields {
 	return plan.dialect === undefined ? exchange.query() : translated(plan, exchange.query())
 }
 
-export function parametersOf(operation: CrudOperation): readonly string[] {
+function parametersOf(operation?: CrudOperation): readonly string[] {
 	return operation === 'upsert' ? ['on'] : []
 }
 
-/** The fields and related records that the URL of a record asks for; parsed only if `checkAsked` hasn't. */
-export function askedOfRecord(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Asked['query'] {
-	return askedOf(exchange, plan) ?? requestedOf(plan, exchange, more)
+/** Creates the state of a request for one record, or several in its body, with the fields that its URL asks for. */
+export function beginRecordState(
+	view: CrudView,
+	exchange: Exchange,
+	operation?: CrudOperation,
+): RequestState {
+	const { plan } = view[FACTS]
+	if (exchange.queryText === '')
+		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
+	// Parsed only if `checkAsked` hasn't.
+	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange, parametersOf(operation))
+	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
+	return beginState(view, { selection, include, isDeleted })
 }
 
 const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const

@@ -14,7 +14,7 @@ import { recordUrl } from '../reply/link.ts'
 import type { Validator } from '../validate/validator.ts'
 import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
-import { askedOfRecord, checkAsked, parametersOf, queryOf } from './asked.ts'
+import { beginRecordState, checkAsked, queryOf } from './asked.ts'
 import { changeWithin, createWithin, removeWithin, restoreWithin } from './changes.ts'
 import { createMany, isMany } from './many/create.ts'
 import { createNested, Nested } from './many/nested.ts'
@@ -34,7 +34,7 @@ import { exportFormat } from './transfer/format.ts'
 import { IMPORT_LIMITS, importAll } from './transfer/import.ts'
 import { exportShape, importShape } from './transfer/shape.ts'
 import { Slots } from './transfer/slots.ts'
-import { beginState, type CrudFacts, type CrudView, FACTS, type RequestState, STATE, WITHIN } from './view.ts'
+import { beginState, type CrudFacts, type CrudView, FACTS, STATE, WITHIN } from './view.ts'
 import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
 
 const CHANGING: readonly RouteMethod[] = ['PATCH', 'POST']
@@ -107,7 +107,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 		},
 		// A merge patch would replace the list.
 		{
-			...action('updateMany', ['PATCH'], 0, (view) => changeMany(view, bodies)),
+			...action('updateMany', ['PATCH'], 0, (view) => updateMany(view, bodies)),
 			...{ ...asUpdate, acceptPatch: 'application/json' },
 		},
 		action('replace', ['PUT'], 1, (view, id) => change(view, id, 'replace', bodies)),
@@ -120,7 +120,7 @@ export function crudActions(facts: CrudFacts, validator: Validator | undefined):
 			takesKey: true,
 		},
 		{
-			...action('upsert', ['PUT'], 0, (view) => upsertGiven(view, bodies)),
+			...action('upsert', ['PUT'], 0, (view) => upsert(view, bodies)),
 			...{ accessOf: 'create', accessNames: ['create', 'update'], takesKey: true },
 			authorize: (exchange: object) => checkAsked(exchange as Exchange, facts, 'upsert', update),
 		},
@@ -195,18 +195,7 @@ function createOneOrMany(view: CrudView, bodies: BodyReader, nested?: Nested): P
 	const exchange = exchangeOf(view, 'create')
 	if (!view[FACTS].plan.allow.has('createMany') || !isMany(view, exchange))
 		return create(view, bodies, nested)
-	beginRecordState(view, exchange)
 	return createMany(view, bodies)
-}
-
-function changeMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
-	beginRecordState(view, exchangeOf(view, 'updateMany'))
-	return updateMany(view, bodies)
-}
-
-function upsertGiven(view: CrudView, bodies: BodyReader): Promise<unknown> {
-	beginRecordState(view, exchangeOf(view, 'upsert'), parametersOf('upsert'))
-	return upsert(view, bodies)
 }
 
 /** @param nested reads related records in the body; `undefined` for a record that is created below another one */
@@ -285,13 +274,4 @@ function bodyOf(
 	id: string | undefined,
 ): WriteBody {
 	return { plan, kind, isText: body.isText(), body: body.fields(), scope, id }
-}
-
-/** Creates the state of a request for one record, with the fields that its URL asks for. */
-function beginRecordState(view: CrudView, exchange: Exchange, more: readonly string[] = []): RequestState {
-	const { plan } = view[FACTS]
-	if (exchange.queryText === '')
-		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
-	const { selection, include = NO_INCLUDE, isDeleted = false } = askedOfRecord(plan, exchange, more)
-	return beginState(view, { selection, include, isDeleted })
 }

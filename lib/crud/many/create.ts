@@ -7,6 +7,7 @@ import { exchangeOf } from '../../handler/view.ts'
 import type { Changes, Created, Model, Selection, Values } from '../../models/model.ts'
 import { errorAt, ModelError } from '../../models/model-error.ts'
 import { type CrudRecord, listOf, recordOf } from '../answers.ts'
+import { beginRecordState } from '../asked.ts'
 import { createWithin, newRecord, refuseMoved, translateWriteErrors } from '../changes.ts'
 import { createConditionally } from '../preconditions.ts'
 import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../reads.ts'
@@ -23,9 +24,10 @@ export function isMany(view: CrudView, exchange: Exchange): boolean {
 	return !view[FACTS].plan.allow.has('create') || Array.isArray(exchange.body.decoded().value)
 }
 
-/** Serves a `createMany` request, after `beginState`. */
+/** Serves a `createMany` request. */
 export async function createMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'createMany')
+	beginRecordState(view, exchange)
 	const { plan, handler } = view[FACTS]
 	// The mount has checked the rule for `create` only.
 	if (plan.allow.has('create')) await checkAccess(view, handler, exchange)

@@ -7,6 +7,7 @@ import type { Changes } from '../../models/model.ts'
 import { invalid } from '../../validate/problem.ts'
 import type { Detail } from '../../wire/codes.ts'
 import { listOf } from '../answers.ts'
+import { beginRecordState } from '../asked.ts'
 import { changeWithin } from '../changes.ts'
 import type { CrudPlan } from '../plan.ts'
 import { checkedId, modelId, resolveScope, translateModelErrors } from '../reads.ts'
@@ -31,9 +32,10 @@ interface Change {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Serves an `updateMany` request, after `beginState`. */
+/** Serves an `updateMany` request. */
 export async function updateMany(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'updateMany')
+	beginRecordState(view, exchange)
 	const { plan, overridden } = view[FACTS]
 	refuseInclude(view)
 	refuseTags(exchange)

@@ -8,6 +8,7 @@ import type { Changes, Condition, Model, Upserted, Values } from '../../models/m
 import { ModelError } from '../../models/model-error.ts'
 import { invalid } from '../../validate/problem.ts'
 import { type CrudRecord, listOf, recordOf, stripped } from '../answers.ts'
+import { beginRecordState } from '../asked.ts'
 import { changed, newRecord, translateWriteErrors } from '../changes.ts'
 import type { CrudField } from '../fields.ts'
 import { allOf } from '../filter-comparison.ts'
@@ -42,9 +43,10 @@ interface Asked extends Upsertable {
 /** The values that rules have added for a new record. A symbol, so that the copies that an override makes have it, too. */
 const ADDED: unique symbol = Symbol('verbena.added')
 
-/** Serves an `upsert` request, after `beginState`. */
+/** Serves an `upsert` request. */
 export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknown> {
 	const exchange = exchangeOf(view, 'upsert')
+	beginRecordState(view, exchange, 'upsert')
 	const { plan, overridden } = view[FACTS]
 	refuseInclude(view)
 	refuseTags(exchange)
