@@ -14,7 +14,7 @@ import type { PageMeta } from '../wire/list.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { restErrorOf } from './database-errors.ts'
 import { contentRange, hasLists, hasPage, unwrapped } from './dialect.ts'
-import type { CrudField } from './fields.ts'
+import { namesOf } from './fields.ts'
 import { type Needed, splitNeeded } from './json-text.ts'
 import { narrowed } from './relations/access.ts'
 import { type Include, NO_INCLUDE } from './relations/parse-include.ts'
@@ -147,10 +147,6 @@ export function pageOf(view: CrudView, json: string, meta: PageMeta, requested: 
 	if (needed.length === 0) return new CrudPage(json, meta, NONE, stripOf(view))
 	const split = splitNeeded(json, requested, namesOf(needed))
 	return new CrudPage(split.json, meta, split.needed, stripOf(view))
-}
-
-function namesOf(fields: readonly CrudField[]): string[] {
-	return fields.map(({ name }) => name)
 }
 
 function stripOf(view: CrudView): Strip | undefined {

@@ -25,7 +25,7 @@ const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown',
 }
 
 /** The members of a plan that translating errors needs. */
-export type ErrorPlan = Pick<
+type ErrorPlan = Pick<
 	CrudPlan,
 	'owner' | 'fields' | 'keys' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
 >

@@ -12,6 +12,10 @@ export interface CrudField {
 
 export type FieldMap = ReadonlyMap<string, CrudField>
 
+export function namesOf(fields: readonly CrudField[]): string[] {
+	return fields.map(({ name }) => name)
+}
+
 /**
  * The fields of a model by clients' names, in the model's order.
  *
@@ -64,7 +68,7 @@ export const NOTHING: Selection = Object.freeze({ fields: [], names: [], version
 const MAX_CACHED = 100
 
 /** LRU cache whose keys clients choose: a value is only kept when its key is used a second time. */
-export class RepeatCache<T extends object> {
+class RepeatCache<T extends object> {
 	/** Least recently used first. */
 	readonly #values = new Map<string, T>()
 	readonly #usedOnce = new Set<string>()

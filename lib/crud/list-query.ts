@@ -75,12 +75,7 @@ export class QueryParams {
 	 * @param owner what they are parameters of, for messages
 	 * @param offered the parameters that messages list
 	 */
-	constructor(
-		plan: CrudPlan,
-		parameters: readonly string[] = plan.parameters,
-		owner = 'this list',
-		offered = parameters,
-	) {
+	constructor(plan: CrudPlan, parameters: readonly string[], owner = 'this list', offered = parameters) {
 		this.#plan = plan
 		this.#parameters = parameters
 		this.#offered = offered

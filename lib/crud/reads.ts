@@ -48,7 +48,7 @@ export function resolveScope(
 }
 
 /** Only what `scope()` returns. */
-export async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
+async function ownScope(view: CrudView, operation: CrudOperation, isDeleted = false): Promise<Scope> {
 	const own = readScope(view[FACTS].plan, await view.scope(operation))
 	// Once deleted, a record must not stay public: only callers who may restore it can read it.
 	return isDeleted && operation !== 'restore' ? both(own, await ownScope(view, 'restore')) : own

@@ -11,7 +11,7 @@ import type { CrudPlan } from './plan.ts'
 import { type CrudView, FACTS } from './view.ts'
 
 /** A handler's session in one request. */
-export interface OwnSession {
+interface OwnSession {
 	/** See `sessionKey`. */
 	readonly key: string
 	readonly session: DatabaseSession

@@ -9,7 +9,7 @@ import { ModelError } from '../models/model-error.ts'
 import type { CrudField } from './fields.ts'
 
 /** The columns of a handler, if it has them. */
-export interface Stamps {
+interface Stamps {
 	readonly touch: CrudField | undefined
 	readonly softDelete: CrudField | undefined
 }

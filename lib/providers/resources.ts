@@ -93,7 +93,7 @@ export interface PageQuery extends Conditions {
 	readonly count: boolean
 }
 
-export interface PageResult {
+interface PageResult {
 	readonly data: object[]
 	readonly hasNext: boolean
 	/** If it was counted. */

@@ -4,7 +4,7 @@
  */
 import { idOfKey, keyNames } from '../../models/key.ts'
 import type { Condition, Field, Link, Model, Selection } from '../../models/model.ts'
-import type { CrudField, Selections } from '../fields.ts'
+import { type CrudField, namesOf, type Selections } from '../fields.ts'
 import { type RecordText, recordTexts } from '../json-text.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { EVERYTHING, type Scope } from '../scope.ts'
@@ -25,10 +25,6 @@ export function recordsIn(
 ): Records {
 	const requested = [...names, ...related.map(({ name }) => name)]
 	return { fields, texts: recordTexts(json, requested, namesOf(fields)) }
-}
-
-function namesOf(fields: readonly CrudField[]): string[] {
-	return fields.map(({ name }) => name)
 }
 
 export function fieldsNamed({ fields }: CrudPlan, columns: readonly string[]): CrudField[] {

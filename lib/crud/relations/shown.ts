@@ -3,7 +3,7 @@
  * records by a typed text, and the fields that lead to related records. Used by `explorer/`; made once for each handler.
  */
 import { attached } from '../../base/attached.ts'
-import { keyNames } from '../../models/key.ts'
+import { isSameFields, keyNames } from '../../models/key.ts'
 import type { CrudField } from '../fields.ts'
 import { operatorsOf } from '../filter-comparison.ts'
 import type { CrudOperation } from '../options.ts'
@@ -87,9 +87,9 @@ function finderOf(
 
 function keyFields(plan: CrudPlan, { link, to }: Relation): [string, string][] {
 	if (link.isMany) return []
-	const isKey = sameNames(link.to, keyNames(to.model))
+	const isKey = isSameFields(link.to, keyNames(to.model))
 	// The other record refers to this one.
-	if (!isKey && sameNames(link.fields, keyNames(plan.model))) return []
+	if (!isKey && isSameFields(link.fields, keyNames(plan.model))) return []
 	const pairs = link.fields.map((column, at) => [
 		fieldOf(plan, column),
 		fieldOf(to, link.to[at] ?? '', to.visible),
@@ -97,10 +97,6 @@ function keyFields(plan: CrudPlan, { link, to }: Relation): [string, string][] {
 	return pairs.every(([own, other]) => own !== undefined && other !== undefined)
 		? pairs.map(([own = '', other = '']) => [own, other])
 		: []
-}
-
-function sameNames(one: readonly string[], other: readonly string[]): boolean {
-	return one.length === other.length && one.every((name) => other.includes(name))
 }
 
 /** The name of a column for clients, who see it or, in `plan`, may write it. */

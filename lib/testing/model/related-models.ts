@@ -101,7 +101,7 @@ export function toRelationCase(
 	}
 }
 
-export interface RelatedQuery extends Partial<Omit<ListQuery, 'selection' | 'order'>> {
+interface RelatedQuery extends Partial<Omit<ListQuery, 'selection' | 'order'>> {
 	/** The key is appended. */
 	readonly order?: readonly Order[]
 }
