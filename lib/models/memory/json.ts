@@ -1,7 +1,7 @@
 /** Writes records of a `MemoryModel` as JSON, each type as specified by `FieldType`. */
 import { keyText, shortestTimestamp } from '../key.ts'
 import type { Field, Selection } from '../model.ts'
-import type { Store } from './store.ts'
+import type { FieldAt, Store } from './store.ts'
 import { type Stored, shortestDecimal, wireTimestamp } from './stored.ts'
 
 type Write = (value: Exclude<Stored, null>) => string
@@ -36,6 +36,17 @@ export function identityOf(value: Exclude<Stored, null>, field: Field): string {
 	if (value instanceof Uint8Array) return base64(value)
 	if (field.type === 'decimal') return shortestDecimal(String(value))
 	return keyText(value, field.type)
+}
+
+/** These texts of some fields; `undefined` if one of them is null. */
+export function identitiesOf(values: readonly Stored[], fields: readonly FieldAt[]): string[] | undefined {
+	const texts: string[] = []
+	for (const { index, field } of fields) {
+		const value = values[index] ?? null
+		if (value === null) return undefined
+		texts.push(identityOf(value, field))
+	}
+	return texts
 }
 
 export function writeOf({ type, asText, allDigits }: Field): Write {

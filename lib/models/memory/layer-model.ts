@@ -220,10 +220,7 @@ export class LayerModel implements Model {
 		const target = recordsOf(other)?.store
 		return this.#store.references
 			.filter(({ store }) => store === target)
-			.map(({ fields, store }) => ({
-				fields: fields.map(({ name }) => name),
-				to: store.keys.map(({ name }) => name),
-			}))
+			.map(({ names, store }) => ({ fields: names, to: store.keys.map(({ name }) => name) }))
 	}
 
 	joins(other: Model): boolean {

@@ -3,7 +3,7 @@
  * orders.
  */
 import type { Link, Model } from '../model.ts'
-import { identityOf } from './json.ts'
+import { identitiesOf } from './json.ts'
 import type { IndexedBy } from './row-index.ts'
 import type { Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
@@ -123,17 +123,12 @@ export function rowsOf(
 
 /** The key of an index by these fields. */
 export function indexedBy(names: readonly string[], store: Store): IndexedBy {
-	const parts = names.map((name) => ({ index: store.indexOf(name), field: store.field(name) }))
+	const fields = store.fieldsAt(names)
 	return {
-		name: parts.map(({ index }) => index).join(),
+		name: fields.map(({ index }) => index).join(),
 		keyOf(values) {
-			const texts: string[] = []
-			for (const { index, field } of parts) {
-				const value = values[index] ?? null
-				if (value === null) return undefined
-				texts.push(identityOf(value, field))
-			}
-			return texts.length === 1 ? texts[0] : JSON.stringify(texts)
+			const texts = identitiesOf(values, fields)
+			return texts?.length === 1 ? texts[0] : texts && JSON.stringify(texts)
 		},
 	}
 }

@@ -66,7 +66,7 @@ function rowOf({ values, on, changes }: Upsert, store: Store, layer: Layer): Row
 		return value
 	})
 	if (unique === undefined) return layer.row(idOf(stored, store))
-	const entry = entryOf(unique, { id: '', values: stored }, store)
+	const entry = entryOf(unique, stored)
 	const holder = entry === undefined ? undefined : layer.holder(entry)
 	return holder === undefined ? undefined : layer.row(holder)
 }

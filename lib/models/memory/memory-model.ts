@@ -82,7 +82,7 @@ export class MemoryModel extends LayerModel {
 			if (model !== 'itself' && !isMemoryModel(model)) {
 				throw new TypeError(`${place}: references of ${field} need model: a MemoryModel, or 'itself'`)
 			}
-			store.refer(typeof field === 'string' ? [field] : field, model === 'itself' ? store : model.#store)
+			store.refer([field].flat(), model === 'itself' ? store : model.#store)
 		}
 		for (const [index, row] of rows.entries()) {
 			try {

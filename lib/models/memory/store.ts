@@ -7,16 +7,20 @@ import { comparisonOf, partitionPoint, type Row, type RowOrder, type Stored } fr
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint'])
 
-/** A foreign key. */
-export interface Reference {
-	readonly indexes: readonly number[]
-	readonly fields: readonly DeclaredField[]
-	readonly store: Store
+/** A field, and where a row has its value. */
+export interface FieldAt {
+	readonly index: number
+	readonly field: DeclaredField
 }
 
 export interface Unique {
 	readonly names: readonly string[]
-	readonly indexes: readonly number[]
+	readonly fields: readonly FieldAt[]
+}
+
+/** A foreign key. */
+export interface Reference extends Unique {
+	readonly store: Store
 }
 
 export class Store {
@@ -48,7 +52,7 @@ export class Store {
 		this.#indexes = new Map(fields.map((field, index) => [field.name, index]))
 		this.keys = key.map((each) => this.field(each))
 		this.keyIndexes = key.map((each) => this.indexOf(each))
-		this.uniques = uniques.map((names) => ({ names, indexes: names.map((each) => this.indexOf(each)) }))
+		this.uniques = uniques.map((names) => ({ names, fields: this.fieldsAt(names) }))
 		const terms = this.keys.map(({ type }, at) => ({
 			index: this.keyIndexes[at] ?? 0,
 			compare: comparisonOf(type),
@@ -88,16 +92,22 @@ export class Store {
 		return this.fields[this.indexOf(name)] as DeclaredField // `indexOf` throws for an unknown name
 	}
 
+	/** @throws TypeError when there is no such field */
+	fieldsAt(names: readonly string[]): FieldAt[] {
+		return names.map((name) => ({ index: this.indexOf(name), field: this.field(name) }))
+	}
+
 	/** @throws TypeError when there is no such field, or the types differ from those of the key that they refer to */
 	refer(names: readonly string[], store: Store): void {
-		const fields = names.map((name) => this.field(name))
-		const [own, other] = [fields, store.keys].map((all) => all.map(({ type }) => type))
-		if (own?.length !== other?.length || !own?.every((type, at) => isSameType(type, other?.[at]))) {
+		const fields = this.fieldsAt(names)
+		const own = fields.map(({ field }) => field.type)
+		const other = store.keys.map(({ type }) => type)
+		if (own.length !== other.length || !own.every((type, at) => isSameType(type, other[at]))) {
 			throw new TypeError(
-				`${this.name}: ${names.join(', ')} is ${own?.join(', ')}, but the key that it refers to is ${other?.join(', ') || 'none'}`,
+				`${this.name}: ${names.join(', ')} is ${own.join(', ')}, but the key that it refers to is ${other.join(', ') || 'none'}`,
 			)
 		}
-		const reference = { indexes: names.map((name) => this.indexOf(name)), fields, store }
+		const reference = { names, fields, store }
 		this.references.push(reference)
 		store.referrers.push({ from: this, reference })
 	}

@@ -6,7 +6,7 @@ import { joinId } from '../../wire/record-id.ts'
 import { type Changes, DEFAULT, NOW, type Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { DeclaredField } from './declared.ts'
-import { identityOf } from './json.ts'
+import { identitiesOf, identityOf } from './json.ts'
 import { indexedBy } from './links.ts'
 import type { Layer, Reference, Store, Unique } from './store.ts'
 import { formOf, type Row, type Stored, storedOf } from './stored.ts'
@@ -53,9 +53,9 @@ export function remove(row: Row, store: Store, layer: Layer): void {
 	layer.put(row.id, undefined)
 }
 
-function leaveIndex(row: Row, store: Store, layer: Layer): void {
+function leaveIndex({ values }: Row, store: Store, layer: Layer): void {
 	for (const unique of store.uniques) {
-		const entry = entryOf(unique, row, store)
+		const entry = entryOf(unique, values)
 		if (entry !== undefined) layer.enter(entry, undefined)
 	}
 }
@@ -67,7 +67,7 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 			store.keys.map(({ name }) => name),
 		)
 	const entries = store.uniques.map((unique) => {
-		const entry = entryOf(unique, row, store)
+		const entry = entryOf(unique, row.values)
 		const holder = entry === undefined ? undefined : layer.holder(entry)
 		if (holder !== undefined && holder !== old?.id) throw new ModelError('unique', unique.names)
 		return entry
@@ -84,50 +84,27 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 }
 
 /** The index entry of a constraint's values; `undefined` if one of them is null, because nulls don't collide. */
-export function entryOf(unique: Unique, { values }: Row, store: Store): string | undefined {
-	const parts: string[] = [unique.names.join()]
-	for (const index of unique.indexes) {
-		const [value = null, field] = [values[index], store.fields[index]]
-		if (value === null || field === undefined) return undefined
-		parts.push(identityOf(value, field))
-	}
-	return JSON.stringify(parts)
+export function entryOf({ names, fields }: Unique, values: readonly Stored[]): string | undefined {
+	const texts = identitiesOf(values, fields)
+	return texts && JSON.stringify([names.join(), ...texts])
 }
 
 function checkReference(reference: Reference, row: Row, store: Store, layer: Layer): void {
-	const { fields, store: target } = reference
-	const id = referredId(reference, row.values)
+	const { names, fields, store: target } = reference
+	const texts = identitiesOf(row.values, fields)
+	const id = texts && joinId(texts)
 	if (id === undefined || (target === store && id === row.id)) return
-	const referred = layer.of(target).row(id)
-	if (referred === undefined)
-		throw new ModelError(
-			'foreign_key',
-			fields.map(({ name }) => name),
-		)
-}
-
-/** The id of the record that a row refers to; `undefined` if one of the fields is null. */
-function referredId({ indexes, fields }: Reference, values: readonly Stored[]): string | undefined {
-	const parts: string[] = []
-	for (const [at, field] of fields.entries()) {
-		const value = values[indexes[at] ?? 0] ?? null
-		if (value === null) return undefined
-		parts.push(identityOf(value, field))
-	}
-	return joinId(parts)
+	if (layer.of(target).row(id) === undefined) throw new ModelError('foreign_key', names)
 }
 
 function isReferred(row: Row, store: Store, layer: Layer): boolean {
-	const key = indexedBy(namesOf(store.keys), store).keyOf(row.values)
+	const names = store.keys.map(({ name }) => name)
+	const key = indexedBy(names, store).keyOf(row.values)
 	if (key === undefined) return false
 	return store.referrers.some(({ from, reference }) => {
-		const rows = layer.of(from).rowsWith(key, indexedBy(namesOf(reference.fields), from))
+		const rows = layer.of(from).rowsWith(key, indexedBy(reference.names, from))
 		return rows.some(({ id }) => !(from === store && id === row.id))
 	})
-}
-
-function namesOf(fields: readonly DeclaredField[]): string[] {
-	return fields.map(({ name }) => name)
 }
 
 function increment(values: Stored[], old: Row, version: string, store: Store): void {
