@@ -15,7 +15,7 @@ import {
 	type Values,
 	type Within,
 } from '../models/model.ts'
-import { ModelError } from '../models/model-error.ts'
+import { isTransient, ModelError } from '../models/model-error.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { reasonOf } from './check-fields.ts'
 import { NOTHING } from './fields.ts'
@@ -193,10 +193,7 @@ async function store(model: Model, values: Values): Promise<void> {
 	try {
 		await model.create(values, NOTHING)
 	} catch (cause) {
-		if (!(cause instanceof ModelError) || TRANSIENT.includes(cause.kind)) throw cause
+		if (!(cause instanceof ModelError) || isTransient(cause)) throw cause
 		throw new TypeError(`the change could not be recorded in ${model.name}: ${cause.message}`, { cause })
 	}
 }
-
-/** Errors that have nothing to do with the values. */
-const TRANSIENT: readonly ModelError['kind'][] = ['busy', 'unavailable', 'outcome_unknown']

@@ -92,9 +92,16 @@ const ABOUT_RECORDS: ReadonlySet<ModelErrorKind> = new Set<ModelErrorKind>([
 	...(['unique', 'foreign_key', 'not_null', 'check', 'invalid', 'refused'] as const),
 ])
 
+const TRANSIENT: ReadonlySet<ModelErrorKind> = new Set(['unavailable', 'busy', 'outcome_unknown'] as const)
+
 /** Whether an error is about a record, and not about the store. */
 export function isAboutRecord(error: unknown): error is ModelError {
 	return error instanceof ModelError && ABOUT_RECORDS.has(error.kind)
+}
+
+/** Whether an error is about the store's state, and may not occur again. */
+export function isTransient(error: unknown): boolean {
+	return error instanceof ModelError && TRANSIENT.has(error.kind)
 }
 
 /** The error of one record among several; any other error as it is. */

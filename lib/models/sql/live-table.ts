@@ -6,7 +6,7 @@
 
 import { type Clock, type Milliseconds, steadyClock } from '../../base/time.ts'
 import type { Model, Reference } from '../model.ts'
-import { ModelError } from '../model-error.ts'
+import { isTransient, ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
 import { Plans, planOf } from './plan.ts'
 import { LIVE, type Subject } from './subject.ts'
@@ -17,8 +17,6 @@ export type Reopen = () => Promise<Table>
 
 /** Minimum time between reloads: an error that reloading doesn't fix, such as a trigger's, must not always cause one. */
 const MIN_RELOAD_INTERVAL: Milliseconds = 5_000
-
-const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
 
 export class LiveTable {
 	/** The schema when the model was opened; the model's public properties always show this one. */
@@ -111,8 +109,7 @@ export class LiveTable {
 	/** Whether a reload failed only for lack of a connection; if so, the next statement that fails reloads again. */
 	#isTransient(error: unknown): boolean {
 		const { dialect, table } = this.subject
-		const failure = error instanceof ModelError ? error : dialect.failure(error, table)
-		return failure !== undefined && TRANSIENT.has(failure.kind)
+		return isTransient(error instanceof ModelError ? error : dialect.failure(error, table))
 	}
 
 	/** Adopts a schema and describes how it differs from the previous one; `undefined` if it doesn't. */

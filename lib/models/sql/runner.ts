@@ -4,7 +4,7 @@
  */
 import { Deadlines, type Due } from '../../base/deadlines.ts'
 import { type Clock, type Milliseconds, type Seconds, steadyClock } from '../../base/time.ts'
-import { ModelError } from '../model-error.ts'
+import { isTransient, ModelError } from '../model-error.ts'
 import type { Dialect } from './dialect.ts'
 import { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
 import type { LiveTable } from './live-table.ts'
@@ -193,13 +193,11 @@ export class Runner {
 	/** The error for a session that the database refuses: the program's fault, unless the database can't be reached. */
 	#refusedSession(error: unknown): unknown {
 		const failure = this.#dialect.failure(error, this.#live.subject.table)
-		if (failure !== undefined && TRANSIENT.has(failure.kind)) return unchanged(failure)
+		if (isTransient(failure)) return unchanged(failure)
 		const reason = error instanceof Error ? error.message : String(error)
 		return new TypeError(`the database refuses the session: ${reason}`, { cause: error })
 	}
 }
-
-const TRANSIENT: ReadonlySet<string> = new Set(['unavailable', 'busy', 'outcome_unknown'])
 
 /** Turns `outcome_unknown` into `unavailable`, where nothing can have been changed. */
 function unchanged(error: unknown): unknown {
