@@ -90,7 +90,8 @@ async function fill(cache: Cache, count: number, by: 'add' | 'set'): Promise<voi
 
 /** For a cache that gives each caller a share of its bytes. */
 export function shareTests(maxBytes: Bytes): CacheTest[] {
-	const fill = (cache: Cache, ttlSeconds = 60) => fillShare(cache, maxBytes, ttlSeconds)
+	// For an hour: no machine stalls so long that entries expire.
+	const fill = (cache: Cache, ttlSeconds = 3_600) => fillShare(cache, maxBytes, ttlSeconds)
 	return tests({
 		async 'a caller who fills a share is refused alone, and all others have room'({ cache }) {
 			const count = await fill(cache)

@@ -152,7 +152,10 @@ function related(driver: SqliteDriverCase): void {
 						await article.list({ ...LIST, selection, order: orderOf('id'), limit: 100, offset })
 					return performance.now() - start
 				}
-				const [many, few] = [await list(0), await list(100)]
+				// The shortest of three each, in turns: the machine may stall, and the first one compiles code.
+				let [many, few] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+				for (let round = 0; round < 3; round++)
+					[many, few] = [Math.min(many, await list(0)), Math.min(few, await list(100))]
 				assert.ok(many < 3 * few + 20, `${many} ms with it, ${few} ms without`)
 			},
 		)
