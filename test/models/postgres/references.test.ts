@@ -34,8 +34,11 @@ const SCHEMA = `
 	create collation pgad_keys.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 	create table pgad_keys.tag (code text collate "C" primary key);
 	create table pgad_keys.tagged (id int primary key, same text collate "C" references pgad_keys.tag,
-		usual text references pgad_keys.tag, other text collate "POSIX" references pgad_keys.tag,
-		loose text collate pgad_keys.loose references pgad_keys.tag);`
+		usual text references pgad_keys.tag, other text collate "POSIX" references pgad_keys.tag);
+	do $$ begin
+		alter table pgad_keys.tagged add loose text collate pgad_keys.loose references pgad_keys.tag;
+	exception when collation_mismatch then null; -- PostgreSQL 18 refuses it
+	end $$;`
 
 function references(name: DriverName): void {
 	describe(`foreign keys by ${name}`, (test) => {
