@@ -186,10 +186,11 @@ export class GatheredReads<T> {
 	#send(take: TakeBatch<Read<T>>): Promise<void> {
 		const batch = take()
 		const reads = BATCHES.hasSubscribers ? batch.flatMap(({ context = [] }) => context) : []
-		const send = () => this.#sendAll(batch)
+		const [first] = reads
+		if (first === undefined) return this.#sendAll(batch)
 		const trace = { table: this.#reader.table, reads }
 		// In the context that a tracer binds to the batch, by default that of its first read.
-		return reads[0]?.runInAsyncScope(() => BATCHES.tracePromise(send, trace)) ?? send()
+		return first.runInAsyncScope(() => BATCHES.tracePromise(() => this.#sendAll(batch), trace))
 	}
 
 	#sendAll(batch: readonly Read<T>[]): Promise<void> {
