@@ -28,7 +28,6 @@ if ((await driversHere()).includes('pg'))
 			await close()
 		})
 
-		// Each round opens new connections: a late one is unavailable.
 		for (const name of ['pg', 'postgres.js'] as const)
 			test(`repeated writes by ${name} that time out on a lock leave no backend, and are not executed later`, () =>
 				inTimesOf(500, async (time) => {
