@@ -2,6 +2,7 @@
  * Pagination cursors: opaque texts that clients send back to get the next page. A stamp ties a cursor to the sort and
  * the conditions of its list, so that it can't be used in another list.
  */
+import { attached } from '../base/attached.ts'
 import { attempt } from '../base/attempt.ts'
 import type { RestError } from '../base/error.ts'
 import { isPlain } from '../base/options.ts'
@@ -155,8 +156,13 @@ function canonical(condition: Condition): string {
 	}
 }
 
-function linkText({ model, fields, to, through }: Link): string {
-	return JSON.stringify([model.name, fields, to, through && [through.model.name, through.from, through.on]])
+const LINK_TEXT: unique symbol = Symbol('verbena.linkText')
+
+function linkText(link: Link): string {
+	return attached(link, LINK_TEXT, () => {
+		const { model, fields, to, through } = link
+		return JSON.stringify([model.name, fields, to, through && [through.model.name, through.from, through.on]])
+	})
 }
 
 function flat(op: 'and' | 'or', condition: Condition): readonly Condition[] {

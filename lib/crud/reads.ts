@@ -20,7 +20,7 @@ import { idSegment, wholeId } from './record-id.ts'
 import { relatedAccess } from './relations/access.ts'
 import type { Include } from './relations/parse-include.ts'
 import { complete, type Related, related } from './relations/related.ts'
-import { leadsThrough } from './relations/scoping.ts'
+import { relationsOf } from './relations/scoping.ts'
 import { fromReplica } from './replicas.ts'
 import { both, EVERYTHING, readScope, type Scope, scopeOfDeleted } from './scope.ts'
 import { sessionOf } from './session.ts'
@@ -123,16 +123,13 @@ export async function listRecords(view: CrudView, query: CrudQuery): Promise<Cru
 	if (query.isDeleted === true) await checkRestore(view)
 	const resolved = resolveScope(view, 'list', query.isDeleted)
 	const scope = resolved instanceof Promise ? await resolved : resolved
-	const isScoped = scope !== EVERYTHING
 	const needed = withNeeded(view, query.selection)
-	const more = leadsThrough(plan, query) ? await related(view, query, needed, true, query.limit) : undefined
+	const relations = relationsOf(plan, query)
+	const more = relations && (await related(view, query, relations, needed, true, query.limit))
 	const { where: asked, order } = more ?? query
 	const selection = more === undefined ? needed : more.selection
-	const where = isScoped ? allOf(scope.where, asked) : asked
-	const scoped =
-		isScoped || more !== undefined || selection !== query.selection
-			? { ...query, where, order, selection }
-			: query
+	const where = scope === EVERYTHING ? asked : allOf(scope.where, asked)
+	const scoped = { ...query, where, order, selection, maxBytes: plan.maxPageBytes }
 	const own = modelToRead(view)
 	const model = own instanceof Promise ? await own : own
 	const read = () => readPage(plan, model, scoped, more)
@@ -172,12 +169,11 @@ async function readPage(
 	query: CrudQuery,
 	more: Related | undefined,
 ): Promise<Listed> {
-	const { maxPageBytes } = plan
 	if (query.limit === 0) return { json: '[]', next: undefined, total: await model.count(query.where) }
-	const page = await model.list({ ...query, maxBytes: maxPageBytes })
+	const page = await model.list(query)
 	// An application's own model may ignore `maxBytes`.
-	refuseLarger(page.json, maxPageBytes, page.next)
-	if (more === undefined) return page
+	refuseLarger(page.json, plan.maxPageBytes, page.next)
+	if (more === undefined || more.rest.length === 0) return page
 	return { ...page, json: await completeWithin(plan, more, page.json) }
 }
 
@@ -233,7 +229,9 @@ async function completeWithin(plan: CrudPlan, more: Related, json: string): Prom
 export function recordRelated(view: CrudView, embeds: boolean): Promise<Related> | undefined {
 	const { include } = view[STATE]
 	if (include.length === 0) return undefined
-	return related(view, { where: undefined, order: [], include }, withNeeded(view), embeds)
+	const query = { where: undefined, order: [], include }
+	const relations = relationsOf(view[FACTS].plan, query)
+	return relations && related(view, query, relations, withNeeded(view), embeds)
 }
 
 /** The client's selection, with the fields that `needs()` has named. */

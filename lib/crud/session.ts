@@ -79,6 +79,11 @@ export class Sessions {
 		return this.#of(plan)?.model ?? plan.model
 	}
 
+	/** Whether the query has no sessions but the database's own. */
+	get areNone(): boolean {
+		return this.#sessions.size === 0
+	}
+
 	/** Whether records of two handlers may be in one statement, which has one session. */
 	isTogether(plan: CrudPlan, other: CrudPlan): boolean {
 		return (this.#of(plan)?.key ?? '') === (this.#of(other)?.key ?? '')

@@ -72,7 +72,7 @@ export class Caller {
 		return this.#passes(guardOf(use, this.#exchange.app), mount)
 	}
 
-	async #passes({ access, authenticator, acl }: Guard, mount: Mount): Promise<boolean> {
+	async #passes({ access, authenticator, acl }: Omit<Guard, 'declared'>, mount: Mount): Promise<boolean> {
 		if (!access.user) return true
 		if (authenticator === undefined || authenticator !== this.#authenticator) return false
 		this.#user ??= this.#authenticate(mount, authenticator)

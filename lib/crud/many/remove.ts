@@ -16,7 +16,7 @@ import { modelOf, resolveScope, translateModelErrors, withNeeded } from '../read
 import { idSegment, namingKeys, shownId } from '../record-id.ts'
 import { idsOf } from '../relations/records.ts'
 import { related } from '../relations/related.ts'
-import { leadsThrough } from '../relations/scoping.ts'
+import { relationsOf } from '../relations/scoping.ts'
 import type { Scope } from '../scope.ts'
 import { together } from '../transaction.ts'
 import { type CrudView, FACTS } from '../view.ts'
@@ -107,7 +107,8 @@ async function removeMatching(
 	scope: Scope,
 ): Promise<readonly string[]> {
 	const { plan } = view[FACTS]
-	const limits = leadsThrough(plan, query) ? await related(view, query, withNeeded(view), false) : query
+	const relations = relationsOf(plan, query)
+	const limits = relations ? await related(view, query, relations, withNeeded(view), false) : query
 	const where = allOf(scope.where, limits.where)
 	return together(view, async () => {
 		const { plan: within } = view[FACTS]

@@ -60,9 +60,8 @@ export class RelatedAccess {
 	readonly #users = new Map<object, Promise<User | null>>()
 	/** The users that `this.requireAuth()` has found in other handlers' views. */
 	readonly #required = new Map<object, User>()
-	readonly #allowed = new Map<string, Promise<void>>()
-	readonly #scopes = new Map<string, Promise<Scope>>()
-	readonly #numbers = new Map<object, number>()
+	readonly #allowed = new Map<Guard, Promise<void>>()
+	readonly #scopes = new Map<Guard, Promise<Scope>>()
 	readonly #facts = new Map<CrudFacts, Promise<CrudFacts>>()
 	readonly #limits = new Map<CrudPlan, Promise<FieldLimits>>()
 
@@ -72,16 +71,22 @@ export class RelatedAccess {
 
 	/** @throws RestError `unauthorized` or `forbidden` as a request for the operation, as a rejection */
 	check(use: Use): Promise<void> {
-		return memo(this.#allowed, this.#keyOf(use), () => this.#check(use))
+		const guard = this.#guardOf(use)
+		return memo(this.#allowed, guard, () => this.#check(use, guard))
 	}
 
-	/** The scope of the operation. `check` must have allowed it. */
-	scope(use: Use): Promise<Scope> {
-		return memo(this.#scopes, this.#keyOf(use), async () => {
-			await this.check(use)
+	/** The scope of the operation. @throws RestError as {@link check}, as a rejection */
+	async scope(use: Use): Promise<Scope> {
+		await this.check(use)
+		const { isScoped, living } = (use.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+		if (!isScoped) {
+			// Invalid credentials are refused where none are required, too.
+			await this.#userOf(use)
+			return living
+		}
+		return memo(this.#scopes, this.#guardOf(use), async () => {
 			const view = await this.view(use)
-			const { isScoped, living } = view[FACTS]
-			return isScoped ? both(readScope(use.to, await view.scope(use.operation)), living) : living
+			return both(readScope(use.to, await view.scope(use.operation)), living)
 		})
 	}
 
@@ -153,7 +158,7 @@ export class RelatedAccess {
 		const isSame =
 			user === own && acl === mount?.acl && authenticatorOf(guarded, app) === mount?.authenticator
 		const make = isSame
-			? memo(attached(guarded, VIEWS, makersByApp), app, () => viewMaker(guarded, app, {}))
+			? memo(attached(guarded, VIEWS, byApp<MakeView>), app, () => viewMaker(guarded, app, {}))
 			: viewMaker(guarded, app, this.#identity(guarded, user, acl))
 		return make(this.#exchange) as CrudView // a view of a CrudHandler
 	}
@@ -178,16 +183,20 @@ export class RelatedAccess {
 		return { user: { get: userNow }, ...Object.fromEntries(members) }
 	}
 
-	#keyOf({ handler, operation }: Use): string {
-		const number = this.#numbers.get(handler) ?? this.#numbers.size
-		this.#numbers.set(handler, number)
-		return `${number} ${operation}`
+	/** Made again only if the handler's declarations have changed: one that isn't mounted isn't frozen. */
+	#guardOf(use: Use): Guard {
+		const { app } = this.#exchange
+		const { handler, operation } = use
+		const guards = memo(attached(handler, GUARDS, byApp<Map<CrudOperation, Guard>>), app, () => new Map())
+		const known = guards.get(operation)
+		if (known !== undefined && isCurrent(known, use, app)) return known
+		const guard = guardOf(use, app)
+		guards.set(operation, guard)
+		return guard
 	}
 
-	async #check(use: Use): Promise<void> {
-		const { to, operation } = use
-		if (!to.allow.has(operation)) throw new RestError('forbidden')
-		const { access, authenticator, acl } = guardOf(use, this.#exchange.app)
+	async #check(use: Use, { access, authenticator, acl }: Guard): Promise<void> {
+		if (!use.to.allow.has(use.operation)) throw new RestError('forbidden')
 		if (!access.user) return
 		const user = await this.#userOf(use)
 		if (user === null) throw unauthorized(authenticator)
@@ -253,8 +262,10 @@ type MakeView = ReturnType<typeof viewConstructor>
 
 const VIEWS: unique symbol = Symbol('verbena.relatedViews')
 
-/** A handler's views are made by one constructor for each server. */
-const makersByApp = (): WeakMap<App, MakeView> => new WeakMap()
+const GUARDS: unique symbol = Symbol('verbena.relatedGuards')
+
+/** What is kept of a handler for each server: the rules of its operations, and the constructor of its views. */
+const byApp = <T>(): WeakMap<App, T> => new WeakMap()
 
 function viewMaker(handler: object, { cache }: App, more: PropertyDescriptorMap): MakeView {
 	return viewConstructor(Object.freeze(Object.create(handler, { cache: { value: cache }, ...more })))
@@ -275,6 +286,8 @@ export interface Guard {
 	readonly authenticator: Authenticator | undefined
 	readonly acl: Acl | undefined
 	readonly access: AccessRule
+	/** What the handler declares, from which `access` was made. */
+	readonly declared: AccessRules[string] | undefined
 }
 
 /**
@@ -285,8 +298,23 @@ export function guardOf({ handler, to, operation }: Use, guards: Guards): Guard 
 	const guarded = handler as Guarded // a CrudHandler, checked by `links.ts`
 	const own = { authenticator: authenticatorOf(guarded, guards), acl: guarded.acl ?? guards.acl }
 	const name = guarded.access[operation] === undefined ? '*' : operation
+	const declared = guarded.access[name]
 	const place = `${to.owner}.access[${JSON.stringify(name)}]`
-	return { ...own, access: accessRule(place, guarded.access[name] ?? 'anyone', own) }
+	return { ...own, declared, access: accessRule(place, declared ?? 'anyone', own) }
+}
+
+/** Whether {@link guardOf} would make the same. */
+function isCurrent(
+	{ declared, acl, authenticator }: Guard,
+	{ handler, operation }: Use,
+	guards: Guards,
+): boolean {
+	const guarded = handler as Guarded // as in `guardOf`
+	return (
+		declared === (guarded.access[operation] ?? guarded.access['*']) &&
+		acl === (guarded.acl ?? guards.acl) &&
+		authenticator === authenticatorOf(guarded, guards)
+	)
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { exchangeOf } from '../../handler/view.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
-import type { CrudPlan } from '../plan.ts'
+import type { CrudPlan, Relation } from '../plan.ts'
 import { fromReplica } from '../replicas.ts'
 import { type CrudView, FACTS, membersWithin, setMembers } from '../view.ts'
 import { relatedAccess } from './access.ts'
@@ -29,6 +29,7 @@ export interface Related {
 /**
  * Limits a query, and splits it between the model and {@link complete}.
  *
+ * @param relations those that the query leads through
  * @param selection the fields to select, without related records
  * @param embeds whether the model may embed records: not in the answers of changes
  * @param limit maximum number of records
@@ -37,13 +38,14 @@ export interface Related {
 export async function related(
 	view: CrudView,
 	query: Relating,
+	relations: ReadonlySet<Relation>,
 	selection: Selection,
 	embeds: boolean,
 	limit = 1,
 ): Promise<Related> {
 	const { plan, transaction } = view[FACTS]
 	const access = relatedAccess(exchangeOf(view, 'relations'))
-	const scoping = await Scoping.of(access, view, query)
+	const scoping = await Scoping.of(access, view, relations)
 	refuseApart(plan, query, scoping)
 	const { include = NO_INCLUDE } = query
 	/** The model within the transaction; `undefined` if it is of another session, or another database. */

@@ -16,13 +16,13 @@ export interface Relating {
 	readonly include?: readonly Include[]
 }
 
-/** Whether a query leads through relations. */
-export function leadsThrough({ relations }: CrudPlan, query: Relating): boolean {
-	return relations.size > 0 && relationsIn(query).size > 0
+/** The relations that a query leads through, each once; `undefined` for none. */
+export function relationsOf({ relations }: CrudPlan, query: Relating): ReadonlySet<Relation> | undefined {
+	const all = relations.size === 0 ? undefined : relationsIn(query)
+	return all?.size === 0 ? undefined : all
 }
 
-/** The relations that a query leads through, each once. */
-export function relationsIn({ where, order, include = [] }: Relating): Set<Relation> {
+function relationsIn({ where, order, include = [] }: Relating): Set<Relation> {
 	const relations = new Set<Relation>()
 	const addLink = (link: Partial<RelationLink>) => {
 		if (link.relation !== undefined) relations.add(link.relation)
@@ -73,6 +73,7 @@ export function refuseApart(
 	{ where, order, include = [] }: Relating,
 	scoping: Scoping,
 ): void {
+	if (scoping.sessions.areNone) return
 	for (const { to, name } of relationsIn({ where, order }))
 		if (!scoping.sessions.isTogether(plan, to))
 			throw badQuery(
@@ -88,11 +89,11 @@ export class Scoping {
 	readonly #scopes = new Map<Relation, Scope>()
 	readonly sessions = new Sessions()
 
-	/** Asks the scopes and sessions of all relations of a query. @throws RestError as {@link checkRelated} */
-	static async of(access: RelatedAccess, own: CrudView, query: Relating): Promise<Scoping> {
+	/** Asks the scopes and sessions of a query's relations. @throws RestError as {@link checkRelated} */
+	static async of(access: RelatedAccess, own: CrudView, relations: ReadonlySet<Relation>): Promise<Scoping> {
 		const scoping = new Scoping()
 		if (own[FACTS].plan.sessionBy !== undefined) await scoping.sessions.add(own)
-		for (const relation of relationsIn(query)) {
+		for (const relation of relations) {
 			access.refuseUnnarrowed(relation)
 			scoping.#scopes.set(relation, await access.scope(relation))
 			if (relation.to.sessionBy !== undefined) await scoping.sessions.add(await access.view(relation))

@@ -12,7 +12,7 @@ import { QueryParams } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { modelToRead, resolveScope, translateModelErrors } from '../reads.ts'
 import { narrowed, relatedAccess } from '../relations/access.ts'
-import { checkRelated, leadsThrough, type Relating, refuseApart, Scoping } from '../relations/scoping.ts'
+import { checkRelated, type Relating, refuseApart, relationsOf, Scoping } from '../relations/scoping.ts'
 import { EVERYTHING } from '../scope.ts'
 import { type CrudFacts, type CrudView, FACTS } from '../view.ts'
 import { checkTotals, totalsPlan } from './plan.ts'
@@ -129,8 +129,9 @@ async function scopedQuery(
 	query: TotalsRequest,
 ): Promise<Pick<TotalsRequest, 'by' | 'where'>> {
 	const relating = relatingOf(query)
-	if (!leadsThrough(view[FACTS].plan, relating)) return query
-	const scoping = await Scoping.of(relatedAccess(exchangeOf(view, 'totals')), view, relating)
+	const relations = relationsOf(view[FACTS].plan, relating)
+	if (relations === undefined) return query
+	const scoping = await Scoping.of(relatedAccess(exchangeOf(view, 'totals')), view, relations)
 	refuseApart(view[FACTS].plan, relating, scoping)
 	const order = scoping.order(relating.order)
 	return {

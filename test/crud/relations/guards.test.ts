@@ -64,6 +64,54 @@ describe('crud/relations/guards', (test) => {
 		}
 	})
 
+	test("credentials that the other handler's authenticator refuses are refused where anyone may read its records", async () => {
+		class People extends CrudHandler {
+			override readonly authenticator = byHeader('x-person')
+		}
+		const all = new People(people, VISIBLE)
+		const ask = serve({
+			people: all,
+			articles: new CrudHandler(articles, {
+				visible: 'all',
+				allow: ['list', 'read', 'totals'],
+				totals: { by: ['author.name'] },
+				relations: { author: { to: all } },
+			}),
+		})
+		for (const url of [
+			'/people',
+			'/articles?include=author',
+			'/articles/1?include=author',
+			'/articles?author.name=Bob',
+			'/articles?sort=author.name',
+			'/articles/1/author',
+			'/articles/totals?by=author.name&count=exact',
+		]) {
+			assert.is((await ask('GET', url)).status, 200, url)
+			const refused = await ask('GET', url, { 'x-person': 'wrong' })
+			assert.is(refused.status, 401, url)
+		}
+	})
+
+	test('an access rule of a handler that is not mounted holds from when it is set', async () => {
+		class People extends CrudHandler {
+			override readonly authenticator = byHeader('x-person')
+			override access: { '*': string } = { '*': 'anyone' }
+		}
+		const all = new People(people, VISIBLE)
+		const ask = serve({
+			articles: new CrudHandler(articles, { visible: 'all', relations: { author: { to: all } } }),
+		})
+		const url = '/articles?include=author'
+		assert.is((await ask('GET', url)).status, 200)
+		all.access = { '*': 'user' }
+		assert.is((await ask('GET', url)).status, 401)
+		all.access['*'] = 'anyone'
+		assert.is((await ask('GET', url)).status, 200)
+		Object.assign(all, { authenticator: byHeader('x-other') })
+		assert.is((await ask('GET', url, { 'x-other': 'wrong' })).status, 401)
+	})
+
 	test("can() and requireAuth() in the other handler's scope are those of that handler", async () => {
 		class People extends CrudHandler {
 			override readonly authenticator = byHeader('x-person')
