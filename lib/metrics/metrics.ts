@@ -49,6 +49,7 @@ export class Metrics implements MountObserver {
 	/** @param base the server's option `base` */
 	constructor(app: App, base: string, { path, token }: MetricsSettings) {
 		const write = (page: Exposition): void => {
+			this.counts.countEnded()
 			writeRequests(page, this.counts)
 			writeStores(page, this.#sources)
 			writeCache(page, app.cache)

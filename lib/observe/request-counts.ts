@@ -13,6 +13,14 @@ export const BOUNDS: readonly Seconds[] = [
 	...[0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
 ]
 
+/**
+ * How many requests that end in one tick are counted together, with one reading of the clock, and code that is in the
+ * processor's caches. The time of each is added to those that have ended before it.
+ */
+const MAX_TOGETHER = 8
+/** The average time from which requests are counted one by one. */
+const LONG: Milliseconds = 0.1
+
 /** The requests with the same route, method and status. */
 export class RequestSeries {
 	/** `/article/{id}`; empty if no action was found. */
@@ -45,6 +53,13 @@ export class RequestCounts {
 	active = 0
 	/** Series by their route: a few each, one for each method and status. */
 	readonly #byRoute = new Map<string, RequestSeries[]>()
+	/** Requests that have ended in one tick and aren't counted yet. */
+	readonly #ended: Count[] = []
+	/** Whether a request is being served that was deferred to the end of its tick. */
+	#isDeferred = false
+	#together = MAX_TOGETHER
+	/** When the clock was last read. */
+	#readAt: Milliseconds = 0
 
 	/** Called for a request when its watch begins. */
 	begin(): void {
@@ -55,6 +70,34 @@ export class RequestCounts {
 	end(exchange: Exchange, status: number | undefined, duration: Milliseconds): void {
 		this.active--
 		this.#seriesOf(exchange.route ?? '', methodOf(exchange), status).add(duration)
+	}
+
+	/** Counts a request that has ended; while a deferred one is being served, together with others: see {@link MAX_TOGETHER}. */
+	endCount(count: Count): void {
+		this.#ended.push(count)
+		if (!this.#isDeferred || this.#ended.length >= this.#together) this.countEnded()
+	}
+
+	/** Called before a deferred request is served. */
+	beginDeferred(): void {
+		this.#isDeferred = true
+	}
+
+	/** Called after it. @param isLast whether it was the last of its tick */
+	endDeferred(isLast: boolean): void {
+		this.#isDeferred = false
+		if (isLast) this.countEnded()
+	}
+
+	/** Counts all requests that have ended: called before the counts are read. */
+	countEnded(): void {
+		const [first] = this.#ended
+		if (first === undefined) return
+		const now = steadyClock()
+		const took = now - Math.max(this.#readAt, first.startedAt)
+		this.#together = took < LONG * this.#ended.length ? MAX_TOGETHER : 1
+		this.#readAt = now
+		for (const count of this.#ended.splice(0)) count.add(now)
 	}
 
 	*series(): Iterable<RequestSeries> {
@@ -79,9 +122,7 @@ function methodOf(exchange: Exchange): string {
 
 /** Counts one request. Doesn't listen for the end of its connection, which costs more than the rest of a `Watch`. */
 export class Count implements Watched {
-	readonly isTraced = false
-	readonly isLazy = true
-	readonly #startedAt: Milliseconds
+	readonly startedAt: Milliseconds
 	readonly #exchange: Exchange
 	readonly #counts: RequestCounts
 	#status: number | undefined = undefined
@@ -91,8 +132,16 @@ export class Count implements Watched {
 	constructor(exchange: Exchange, counts: RequestCounts, earlier: Watched | undefined) {
 		this.#exchange = exchange
 		this.#counts = counts
-		this.#startedAt = earlier instanceof Count ? earlier.#startedAt : steadyClock()
+		this.startedAt = earlier instanceof Count ? earlier.startedAt : steadyClock()
 		counts.begin()
+	}
+
+	get isTraced(): boolean {
+		return false
+	}
+
+	get isLazy(): boolean {
+		return true
 	}
 
 	run<T>(answer: () => T): T {
@@ -110,6 +159,12 @@ export class Count implements Watched {
 	end(isWhole: boolean): void {
 		if (this.#hasEnded) return
 		this.#hasEnded = true
-		this.#counts.end(this.#exchange, isWhole ? this.#status : undefined, steadyClock() - this.#startedAt)
+		if (!isWhole) this.#status = undefined
+		this.#counts.endCount(this)
+	}
+
+	/** Adds the request to its series. */
+	add(now: Milliseconds): void {
+		this.#counts.end(this.#exchange, this.#status, now - this.startedAt)
 	}
 }

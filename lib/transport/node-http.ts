@@ -107,8 +107,14 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 }
 
 function serveDeferred(service: Service, exchange: Exchange, response: Outgoing): void {
-	service.batcher.end()
-	serve(service, exchange, response, send)
+	const { batcher, observers } = service
+	const isLast = batcher.end()
+	observers.counts?.beginDeferred()
+	try {
+		serve(service, exchange, response, send)
+	} finally {
+		observers.counts?.endDeferred(isLast)
+	}
 }
 
 /** Whether an earlier answer is unfinished, or was the last of the connection. */

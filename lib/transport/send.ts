@@ -7,7 +7,7 @@ import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
 import { cutOff, type Outgoing } from './outgoing.ts'
 import { limitStream, limitWait } from './slow-reader.ts'
-import { endLazily } from './watch-response.ts'
+import { watchResponse } from './watch-response.ts'
 
 /** Sends a reply; `mustClose` closes the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
@@ -30,7 +30,7 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	}
 	const body = bodyToWrite(reply)
 	if (isStreamed(body)) {
-		endLazily(exchange, response)
+		if (watch?.isLazy === true) watchResponse(watch, exchange, response)
 		sendStream(exchange, response, body, isLast)
 		return
 	}
@@ -38,8 +38,12 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 	else if (body === null) response.end()
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)
-	if (response.writableLength > 0) limitWait(exchange, response, body)
-	if (watch !== undefined) endLazily(exchange, response)
+	const isWaiting = response.writableLength > 0
+	if (isWaiting) limitWait(exchange, response, body)
+	if (watch?.isLazy !== true) return
+	// Most answers are written at once, and need no listeners.
+	if (!isWaiting && response.writableEnded) watch.end(true)
+	else watchResponse(watch, exchange, response)
 }
 
 /**

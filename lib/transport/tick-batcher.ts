@@ -13,19 +13,25 @@ export class TickBatcher<Request = unknown> {
 	/** Whether the last observed tick had more than one request. */
 	#isBusy = false
 	#sinceProbe = 0
+	/** How many deferred requests are still to be served. */
+	#unserved = 0
 
-	/** Whether to defer this request; the caller must then call `end` before serving it. */
+	/** Whether to defer this request; the caller must then call `end` once, before serving it. */
 	defers(request: Request): boolean {
 		if (!this.#isBusy && ++this.#sinceProbe < PROBE_INTERVAL) return false
 		this.deferred.push(request)
 		return true
 	}
 
-	/** Ends the tick. Called for each deferred request; the first call counts. */
-	end(): void {
-		if (this.deferred.length === 0) return
-		this.#isBusy = this.deferred.length > 1
-		this.deferred.length = 0
-		this.#sinceProbe = 0
+	/** Called once for each deferred request: the first call ends the tick. Returns whether it is the last of them. */
+	end(): boolean {
+		if (this.deferred.length > 0) {
+			this.#isBusy = this.deferred.length > 1
+			this.#unserved += this.deferred.length
+			this.deferred.length = 0
+			this.#sinceProbe = 0
+		}
+		this.#unserved = Math.max(0, this.#unserved - 1)
+		return this.#unserved === 0
 	}
 }

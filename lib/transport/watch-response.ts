@@ -16,14 +16,6 @@ export function watchResponse(watch: Watched, exchange: Exchange, response: Outg
 	if (exchange.connection !== response) exchange.connection?.once('close', onClose)
 }
 
-/** Ends a lazy watch once the answer has been passed to node. Most are written at once, and need no listeners. */
-export function endLazily(exchange: Exchange, response: Outgoing): void {
-	const { watch } = exchange
-	if (watch?.isLazy !== true) return
-	if (response.writableEnded && response.writableLength === 0) watch.end(true)
-	else watchResponse(watch, exchange, response)
-}
-
 /**
  * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits `finish` for every stream, and a destroyed socket
  * emits it although bytes were dropped.

@@ -157,6 +157,36 @@ describe('metrics of requests', (test) => {
 			socket.destroy()
 		}))
 
+	test('requests of one tick are counted, each once, also by a scrape of the same tick', () =>
+		listening({ blog: new Blog() }, { metrics: true }, async ({ server, port }) => {
+			const sockets = await Promise.all(
+				Array.from({ length: 40 }, async () => {
+					const socket = connect(port, '127.0.0.1')
+					await once(socket, 'connect')
+					return socket
+				}),
+			)
+			const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+			const paths = ['/blog/article/1', '/blog/status/409', '/blog/stream', '/metrics']
+			for (let round = 1; round <= 5; round++) {
+				const answered = sockets.map((socket) => once(socket, 'data'))
+				for (const [at, socket] of sockets.entries()) socket.write(ask(paths[at % paths.length] ?? ''))
+				const pages = await Promise.all(answered)
+				for (const [text] of pages.filter((_, at) => at % paths.length === 3)) {
+					const all = [...String(text).matchAll(/_count\{.*\} (\d+)$|^http_server_active_requests (\d+)$/gm)]
+					const begun = all.reduce((sum, [, count, active]) => sum + Number(count ?? active), 0)
+					assert.ok(begun >= (round - 1) * 30 && begun <= round * 30, String(begun))
+				}
+			}
+			await until(async () => (await active(server)) === 0, 'all have ended')
+			assert.equal(await counts(server), {
+				'GET /blog/article/{id} 200': 50,
+				'GET /blog/status/{code} 409': 50,
+				'GET /blog/stream 200': 50,
+			})
+			for (const socket of sockets) socket.destroy()
+		}))
+
 	test('by fetch(): a reply whose body is cancelled is aborted', async () => {
 		const server = createServer({ blog: new Blog() }, QUIET)
 		await (await server.fetch(new Request('http://localhost/blog/article/1'))).text()

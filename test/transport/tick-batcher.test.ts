@@ -27,6 +27,16 @@ describe('ticks', (test) => {
 		turns.end()
 		assert.is(turns.defers(36), false)
 	})
+
+	test('the last of the deferred requests is known, also if one comes in between', () => {
+		const turns = new TickBatcher()
+		for (let count = 1; count < 32; count++) turns.defers(count)
+		for (let count = 32; count <= 34; count++) turns.defers(count)
+		assert.equal(
+			[turns.end(), turns.defers(35), turns.end(), turns.end(), turns.end()],
+			[false, true, false, false, true],
+		)
+	})
 })
 
 describe('requests of one tick', (test) => {
