@@ -1,5 +1,5 @@
 /**
- * `node --import tsx bench/instructions.ts metrics verbena,metrics`: the instructions that each server executes per request
+ * `node --import tsx bench/instructions.ts small-get node,verbena`: the instructions that each server executes per request
  * outside of the kernel, counted by valgrind (Debian's package). They don't depend on what else the machine does, so
  * differences of one percent can be seen where times scatter by thirty; what an instruction costs, they don't say. Ratios are
  * to the first peer. Needs `results/dist`, which `npm run bench` has built, and the tables of the workload, if it has any.

@@ -1,6 +1,6 @@
 /** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util'
-import { BARE, CRUD_PEERS, METRICS_PEERS, PEERS, type Peer, RELATED_PEERS } from './peers.ts'
+import { BARE, CRUD_PEERS, PEERS, type Peer, RELATED_PEERS } from './peers.ts'
 import type { Workload } from './workload.ts'
 import { SHAPES, WORKLOADS } from './workloads.ts'
 
@@ -34,7 +34,7 @@ export const NAMES: readonly string[] = [
 ]
 
 const PEER_NAMES: readonly string[] = [
-	...new Set([...PEERS, ...METRICS_PEERS, ...CRUD_PEERS, BARE, ...RELATED_PEERS].map(({ name }) => name)),
+	...new Set([...PEERS, ...CRUD_PEERS, BARE, ...RELATED_PEERS].map(({ name }) => name)),
 ]
 
 /**

@@ -23,9 +23,6 @@ export const PEERS: readonly Peer[] = [
 	peer('express', ['express']),
 ]
 
-/** Verbena with and without the option `metrics`, to measure what that costs. */
-export const METRICS_PEERS: readonly Peer[] = [peer('verbena', []), peer('metrics', [])]
-
 /** Peers of CRUD: the first, Fastify with the database's driver by hand, is the reference. */
 export const CRUD_PEERS: readonly Peer[] = [
 	peer('fastify', ['fastify', 'pg', 'mysql2', 'libsql'], 'crud/'),

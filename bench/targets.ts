@@ -1,7 +1,7 @@
 /** All targets, and whether a run has reached them. */
 import { RELATED_TARGETS } from './crud/related/targets.ts'
 import { CRUD_TARGETS } from './crud/targets.ts'
-import { type Result, ratios, type Summary, summarize } from './results.ts'
+import { type Result, type Summary, summarize } from './results.ts'
 import { compared, type Target } from './target.ts'
 import { SHAPES } from './workloads.ts'
 
@@ -23,17 +23,6 @@ const TARGETS: readonly Target[] = [
 		compared(`post-${size}`, `validated POST, ${size}`, 'node', 0.92),
 		compared(`post-${size}`, `validated POST, ${size}`, 'fastify', 1.15),
 	]),
-	{
-		text: 'small GET with the option metrics, CPU against without',
-		workloads: ['metrics'],
-		bound: 0.98,
-		kind: 'at least',
-		unit: '×',
-		values: (results) =>
-			results
-				.filter(({ workload }) => workload === 'metrics')
-				.flatMap((result) => ratios(result, 'metrics', 'verbena', 'cost')),
-	},
 	...SHAPES.map((shape): Target => {
 		const [few, many] = [`match-${shape}-10`, `match-${shape}-10000`]
 		return {

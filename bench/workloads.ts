@@ -2,7 +2,7 @@
 import { type App, appWith, type Shape } from './app.ts'
 import { RELATED_WORKLOADS } from './crud/related/workloads.ts'
 import { CRUD_WORKLOADS } from './crud/workloads.ts'
-import { METRICS_PEERS, PEERS } from './peers.ts'
+import { PEERS } from './peers.ts'
 import { draw, pick, type Random } from './random.ts'
 import { article, get, id, pathOf, post } from './requests.ts'
 import type { Prepared, Workload } from './workload.ts'
@@ -18,7 +18,6 @@ export const WORKLOADS: readonly Workload[] = [
 	plain('list-100', 200, () => get('/api/list')),
 	posting('post-200b', 200),
 	posting('post-10kb', 10_000),
-	{ ...plain('metrics', 200, (random) => get(`/api/user/${id(random)}`)), peers: METRICS_PEERS },
 	plain('not-found', 404, (random) => get(`/api/missing/${id(random)}`)),
 	...SHAPES.flatMap((shape) => SIZES.map((size) => routing(shape, size))),
 	...CRUD_WORKLOADS,
