@@ -136,6 +136,7 @@ export class Count implements Watched {
 		counts.begin()
 	}
 
+	// Getters: fields would be written for each request.
 	get isTraced(): boolean {
 		return false
 	}
