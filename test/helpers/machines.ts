@@ -62,7 +62,7 @@ let groups = 0
 /** Creates `count` machines that reach each other and this process. */
 export async function machines(count: number): Promise<Machines> {
 	await removeLeftovers()
-	const network = await freeNetwork()
+	const [network, own] = await Promise.all([freeNetwork(), ownAddress()])
 	// Names are never reused, as the kernel removes interfaces with a delay.
 	const group = `g${++groups}`
 	const bridge = `vb${process.pid}${group}`
@@ -76,15 +76,18 @@ export async function machines(count: number): Promise<Machines> {
 	try {
 		await ip(
 			`link add ${bridge} address ${hardware(0)} type bridge`,
-			`addr add ${network}.1/24 dev ${bridge}`,
+			...withoutAddress(bridge),
+			...(own === undefined ? [`addr add ${network}.1/24 dev ${bridge}`] : []),
 			`link set ${bridge} up`,
+			...(own === undefined ? [] : [`route add ${network}.0/24 dev ${bridge} src ${own}`]),
 		)
-		const hosts = [`${network}.1`, ...names.map((_, at) => `${network}.${at + 2}`)]
+		const hosts = [own ?? `${network}.1`, ...names.map((_, at) => `${network}.${at + 2}`)]
 		for (const [at, name] of names.entries()) {
 			const port = `${bridge}p${at}`
 			await ip(
 				`netns add ${name}`,
 				`link add ${port} type veth peer name eth0 address ${hardware(at + 1)} netns ${name}`,
+				...withoutAddress(port),
 				`link set ${port} master ${bridge} up`,
 				`neigh add ${hosts[at + 1]} lladdr ${hardware(at + 1)} dev ${bridge} nud permanent`,
 			)
@@ -97,6 +100,7 @@ export async function machines(count: number): Promise<Machines> {
 				'link set lo up',
 				`addr add ${hosts[at + 1]}/24 dev eth0`,
 				'link set eth0 up',
+				...(own === undefined ? [] : [`route add ${own}/32 dev eth0`]),
 				...others,
 			)
 		}
@@ -146,6 +150,19 @@ function destroy(name: string): void {
 	}
 	silently('ip', 'netns', 'delete', name)
 }
+
+/**
+ * An address that this machine has, other than loopback. The bridge gets no address of its own if there is one: when an address
+ * appears, Chromium fails all its requests (`net::ERR_NETWORK_CHANGED`), also those of tests that run beside these.
+ */
+async function ownAddress(): Promise<string | undefined> {
+	const { stdout } = await exec('ip', ['-4', '-o', 'addr', 'show', 'scope', 'global', 'up'])
+	return / inet (?!198\.1[89]\.)([\d.]+)/.exec(stdout)?.[1]
+}
+
+/** Keeps IPv6 from giving it an address. */
+const withoutAddress = (device: string): string[] =>
+	existsSync('/proc/net/if_inet6') ? [`link set ${device} addrgenmode none`] : []
 
 /** A network without a route. Each process starts searching at a different one. */
 async function freeNetwork(): Promise<string> {

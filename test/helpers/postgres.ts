@@ -153,8 +153,7 @@ export async function ownPostgres(
 	const local = ['-D', data, '-U', 'postgres', '--no-sync']
 	if (primary === undefined) {
 		await program('initdb', ...local, '-A', 'trust', '-E', 'UTF8', '--locale=C')
-		const network = `${host.replace(/[^.]*$/, '0')}/24`
-		const lines = ['all', 'replication'].map((database) => `host ${database} all ${network} trust\n`)
+		const lines = ['all', 'replication'].map((database) => `host ${database} all all trust\n`)
 		await appendFile(join(data, 'pg_hba.conf'), lines.join(''))
 	} else {
 		const from = ['-h', primary.host, '-p', String(primary.port), '-c', 'fast', '--write-recovery-conf']
