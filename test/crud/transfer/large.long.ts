@@ -13,11 +13,12 @@ import { setTimeout } from 'node:timers/promises'
 import Libsql from 'libsql'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
+import { bundled } from '../../helpers/bundled.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { driversHere, SERVER } from '../../helpers/postgres.ts'
-import { start, typescript, untilPrinted } from '../../helpers/program.ts'
+import { start, untilPrinted } from '../../helpers/program.ts'
 
 const ROWS = Number(process.env.VERBENA_ROWS ?? 200_000)
 const TABLE = `transfer_large_${process.pid}`
@@ -92,7 +93,7 @@ async function launched(
 	use: (url: string, kill: () => Promise<unknown>) => Promise<void>,
 ): Promise<void> {
 	const file = new URL('./transfer-server.ts', import.meta.url).pathname
-	const running = start({ args: typescript(file, ...args) })
+	const running = start({ args: await bundled(file, ...args) })
 	const kill = () => {
 		running.child.kill('SIGKILL')
 		return running.ended
