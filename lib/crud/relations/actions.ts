@@ -21,6 +21,7 @@ import { create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { Relation } from '../plan.ts'
 import { checkedId, modelId, modelToRead, resolveScope, translateModelErrors } from '../reads.ts'
+import { EVERYTHING } from '../scope.ts'
 import { inSession, sessionOf } from '../session.ts'
 import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
@@ -28,7 +29,7 @@ import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
 import { fieldsNamed, idsOf, isEqual, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
-/** Maximum number of junction records that one request deletes: more are only possible without a unique constraint. */
+/** Maximum number of junction records that are deleted at once. */
 const MAX_TIES = 1_000
 
 /**
@@ -176,38 +177,49 @@ interface Tie {
 	readonly where: Condition
 }
 
-/** Ties two records. It has no effect if they are tied already. */
-async function tie(view: CrudView, { values }: Tie, through: Through): Promise<void> {
+/** Ties two records. It has no effect if they are tied already, with or without a unique constraint. */
+async function tie(view: CrudView, asked: Tie, through: Through): Promise<void> {
+	if ((await tiesOf(view, asked, through, 1)).length > 0) return
 	try {
-		await translateModelErrors(view, 'update', () => through.model.create(values, NOTHING))
+		await translateModelErrors(view, 'update', () => through.model.create(asked.values, NOTHING))
 	} catch (error) {
-		if (!isTied(error, through)) throw error
+		// Another request may have tied them meanwhile; else another constraint of the junction refuses the tie.
+		if (!isNotUnique(error) || (await tiesOf(view, asked, through, 1)).length === 0) throw error
 	}
 }
 
 /** @throws RestError `not_found` unless the records are tied */
-async function untie(view: CrudView, { where }: Tie, { model }: Through): Promise<void> {
-	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
-	const keys = fields.map((field) => ({ name: field.name, field }))
-	const selections = new Selections(keys, undefined)
-	const between = { model, keys, selections }
-	const ids = await translateModelErrors(view, 'read', () => idsOf(between, where, MAX_TIES))
+async function untie(view: CrudView, asked: Tie, through: Through): Promise<void> {
 	const guard = { where: undefined, version: undefined }
+	let ids = await tiesOf(view, asked, through, MAX_TIES)
 	if (ids.length === 0) throw NOT_FOUND
 	const remove = async (from: Model) => {
 		for (const id of ids) await from.delete(id, NOTHING, guard)
 	}
-	// In a transaction if there are several: after an error, none may be deleted.
-	await translateModelErrors(view, 'update', () =>
-		ids.length === 1 ? remove(model) : model.transaction(remove),
-	)
+	// In a transaction if there are several: after an error, none of them may be deleted.
+	const removed = () => (ids.length === 1 ? remove(through.model) : through.model.transaction(remove))
+	while (ids.length > 0) {
+		await translateModelErrors(view, 'update', removed)
+		ids = ids.length < MAX_TIES ? [] : await tiesOf(view, asked, through, MAX_TIES)
+	}
 }
 
-/** Whether the error says that the records are tied already. */
-function isTied(error: unknown, { from, on }: Through): boolean {
+/** The ids of the junction records that tie two records: several are only possible without a unique constraint. */
+function tiesOf(
+	view: CrudView,
+	{ where }: Tie,
+	{ model }: Through,
+	limit: number,
+): Promise<readonly string[]> {
+	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
+	const keys = fields.map((field) => ({ name: field.name, field }))
+	const between = { model, keys, selections: new Selections(keys, undefined) }
+	return translateModelErrors(view, 'read', () => idsOf(between, where, limit))
+}
+
+function isNotUnique(error: unknown): boolean {
 	const cause = isRestError(error) ? error.cause : undefined
-	if (!(cause instanceof ModelError) || cause.kind !== 'unique') return false
-	return cause.fields.every((field) => from.includes(field) || on.includes(field))
+	return cause instanceof ModelError && cause.kind === 'unique'
 }
 
 /** The model of the junction records, in the session of this handler, or else in that of the other one. */
@@ -230,11 +242,14 @@ async function tieOf(
 	if (exchange.queryText !== '') refuseParameters(view, exchange)
 	const access = relatedAccess(exchange)
 	const own = await linkValues(view, segment, relation, 'update', 2)
-	const target = await access.view(relation)
-	const reverse = { ...relation, link: { ...relation.link, fields: relation.link.to } }
-	const others = await linkValues(target, other, reverse, 'read', 0)
-	if (own === undefined || others === undefined) throw NOT_FOUND
+	if (own === undefined) throw NOT_FOUND
 	const { link, comparing } = relation
+	const target = await access.view(relation)
+	const shared = sharedBy(relation, own)
+	if (shared !== undefined) Object.defineProperty(target, WITHIN, { value: { ...EVERYTHING, where: shared } })
+	const reverse = { ...relation, link: { ...link, fields: link.to } }
+	const others = await linkValues(target, other, reverse, 'read', 0)
+	if (others === undefined) throw NOT_FOUND
 	const terms = [
 		isEqual(from, own, comparing && { model: comparing, fields: link.fields }),
 		isEqual(on, others, { model: link.model, fields: link.to }),
@@ -244,6 +259,25 @@ async function tieOf(
 		...on.map((name, at) => [name, others[at]]),
 	])
 	return { values, where: { op: 'and', terms } }
+}
+
+/**
+ * The condition on the other record where both foreign keys of the junction share columns: these have one value, so records
+ * that differ in it can't be tied. `undefined` if none is shared.
+ */
+function sharedBy({ link, comparing }: Relation, own: readonly NonNullValue[]): Condition | undefined {
+	const { from = [], on = [] } = link.through ?? {}
+	const shared = on.flatMap((name, at) => {
+		const its = from.indexOf(name)
+		return its < 0 ? [] : [{ to: link.to[at] ?? '', field: link.fields[its] ?? '', value: own[its] ?? '' }]
+	})
+	if (shared.length === 0) return undefined
+	const fields = shared.map(({ field }) => field)
+	return isEqual(
+		shared.map(({ to }) => to),
+		shared.map(({ value }) => value),
+		comparing && { model: comparing, fields },
+	)
 }
 
 /** @throws RestError `bad_request` for any parameter */

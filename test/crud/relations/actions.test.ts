@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { CrudHandler, createServer, MemoryModel } from '../../../lib/index.ts'
+import { CrudHandler, createServer, MemoryModel, type Model } from '../../../lib/index.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
@@ -75,5 +75,81 @@ describe('crud/relations/actions', (test) => {
 		database.exec('drop trigger kept')
 		assert.is(await untie(), 204)
 		assert.is(await ties.count(undefined), 0)
+		const tie = async () => (await server.inject({ method: 'PUT', url: '/articles/1/tags/1' })).status
+		assert.equal([await tie(), await tie()], [204, 204])
+		assert.is(await ties.count(undefined), 1)
+		database.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 2500)
+			insert into tie (article_id, tag_id) select 1, 1 from n`)
+		assert.equal([await untie(), await untie()], [204, 404])
 	})
+
+	for (const [name, open] of Object.entries({ MemoryModel: inMemory, SqliteModel: inSqlite })) {
+		test(`ties of ${name} whose foreign keys share a column are only between equal values`, async () => {
+			const { employee, project, work } = await open()
+			const projects = new CrudHandler(project, { visible: 'all' })
+			class Employees extends CrudHandler {
+				override scope() {
+					return { site: 'A' }
+				}
+			}
+			const employees = new Employees(employee, {
+				visible: 'all',
+				allow: ['read', 'update'],
+				relations: { projects: { to: projects, through: work, writable: ['tie'] } },
+			})
+			const server = createServer({ employees }, { logger: new Log(), logRequests: false })
+			const tie = async (url: string) => (await server.inject({ method: 'PUT', url })).status
+			assert.is(await tie('/employees/1/projects/B,5'), 404)
+			assert.is(await tie('/employees/A,1/projects/B,5'), 404)
+			assert.is(await work.count(undefined), 0)
+			assert.is(await tie('/employees/A,1/projects/A,5'), 204)
+			assert.is(await tie('/employees/A,1/projects/A,5'), 204)
+			// Unique as well: one employee in each place.
+			assert.is(await tie('/employees/A,1/projects/A,6'), 409)
+			assert.is(await work.count(undefined), 1)
+		})
+	}
 })
+
+async function inMemory(): Promise<Record<'employee' | 'project' | 'work', Model>> {
+	const rows = [
+		{ site: 'A', id: 1 },
+		{ site: 'B', id: 1 },
+	]
+	const employee = new MemoryModel('employee', {
+		...{ fields: { site: 'text', id: 'integer' }, key: ['site', 'id'], rows },
+	})
+	const project = new MemoryModel('project', {
+		...{ fields: { site: 'text', no: 'integer' }, key: ['site', 'no'] },
+		rows: [
+			{ site: 'A', no: 5 },
+			{ site: 'A', no: 6 },
+			{ site: 'B', no: 5 },
+		],
+	})
+	const work = new MemoryModel('work', {
+		fields: { site: 'text', id: 'integer', no: 'integer' },
+		key: ['site', 'id', 'no'],
+		unique: [['site', 'id']],
+		references: [
+			{ field: ['site', 'id'], model: employee },
+			{ field: ['site', 'no'], model: project },
+		],
+	})
+	return { employee, project, work }
+}
+
+async function inSqlite(): Promise<Record<'employee' | 'project' | 'work', Model>> {
+	const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
+	database.exec(`
+		create table employee (site text, id integer, primary key (site, id));
+		create table project (site text, no integer, primary key (site, no));
+		create table work (site text, id integer, no integer, primary key (site, id, no),
+			foreign key (site, id) references employee, foreign key (site, no) references project);
+		create unique index once on work (site, id) where no > 0;
+		insert into employee values ('A', 1), ('B', 1);
+		insert into project values ('A', 5), ('A', 6), ('B', 5);
+	`)
+	const open = (table: string) => SqliteModel.open(database, table)
+	return { employee: await open('employee'), project: await open('project'), work: await open('work') }
+}
