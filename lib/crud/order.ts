@@ -9,12 +9,14 @@ import type { CrudPlan } from './plan.ts'
  * The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total.
  *
  * @param asked what the client has sent; `undefined` for nothing
+ * @param links number of relations that lead to the sorted records
  */
 export function orderOf(
 	plan: CrudPlan,
 	asked: unknown,
 	count: TermCounter,
 	place = 'sort',
+	links = 0,
 ): readonly Order[] {
 	const { keys, sortable } = plan
 	const order: Order[] = []
@@ -23,7 +25,7 @@ export function orderOf(
 		const own = sortable.get(name)
 		const found: Order =
 			own === undefined
-				? { ...sortedBy(plan, name, count, place), descending }
+				? { ...sortedBy(plan, name, count, place, links), descending }
 				: { field: own.field.name, descending }
 		if (order.some((other) => isSame(other, found)))
 			throw badQuery(place, 'repeated', 'names a field more than once')
@@ -43,7 +45,7 @@ export function orderOf(
 type SortedBy = Pick<Order, 'field' | 'via'>
 
 /** What `title` or `author.name` sorts by. */
-function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: string): SortedBy {
+function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: string, links: number): SortedBy {
 	const via: NonNullable<Order['via']>[number][] = []
 	let { sortable, relations } = plan
 	let rest = name
@@ -55,7 +57,7 @@ function sortedBy(plan: CrudPlan, name: string, count: TermCounter, place: strin
 			throw unknownName(place, `may only name${below}`, sortNames({ sortable, relations }))
 		}
 		via.push({ link: relation.link, where: undefined })
-		count.addRelation(place, via.length)
+		count.addRelation(place, links + via.length)
 		rest = rest.slice(end + 1)
 		sortable = relation.to.sortable
 		relations = relation.to.relations

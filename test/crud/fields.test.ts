@@ -327,6 +327,32 @@ describe('crud/fields', (test) => {
 		assert.match(said, /^400 .*may only name, below \w+, id, name, teamId, role, version/)
 	})
 
+	test('the order of an included list leads no further than includeDepth, and names no hidden field', async () => {
+		const { team, person } = models()
+		class Limited extends CrudHandler {
+			override fields() {
+				return { hidden: ['budget'] }
+			}
+		}
+		const teams: CrudHandler = new Limited(team, {
+			visible: 'all',
+			relations: { people: { to: () => people } },
+		})
+		const people: CrudHandler = new CrudHandler(person, {
+			visible: ['id'],
+			relations: { team: { to: teams } },
+		})
+		const one = asking({ team: teams, person: people })
+		const sorted = (path: string, sort: string) =>
+			one.said(`${path}?include=${encodeURIComponent(`{"team":{"include":{"people":{"sort":"${sort}"}}}}`)}`)
+		for (const name of ['team.name', '-team.budget', 'team.none'])
+			assert.match(
+				await sorted('/person', name),
+				/^400 .*include\.team\.people\.sort has too many relations one behind the other: at most 2 are/,
+			)
+		assert.match(await sorted('/person/1', 'id'), /^200 /)
+	})
+
 	test('the lists may be frozen, and are left as they are', async () => {
 		const limits = { hidden: Object.freeze(['salary', 'name']), readOnly: ['version', 'role'] }
 		class Frozen extends CrudHandler {

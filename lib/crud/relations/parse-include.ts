@@ -282,7 +282,7 @@ class Draft {
 		const within = { ...outermost(`${place}.filter`), links: this.#depth }
 		return {
 			where: filter === undefined ? undefined : filterCondition(filter, to, count, within),
-			order: orderOf(to, sort, count, `${place}.sort`),
+			order: orderOf(to, sort, count, `${place}.sort`, this.#depth),
 			limit: Math.min(given === undefined ? limit : wholeNumber(`${place}.limit`, given), maxLimit),
 			count: countOf(`${place}.count`, counted),
 		}

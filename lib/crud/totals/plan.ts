@@ -105,6 +105,10 @@ function checkKey(plan: CrudPlan, name: string): void {
 		throw new TypeError(
 			`${owner}: totals.by: ${name} leads through ${wrong.name}, ${wrong.isJoined ? 'which has many records' : "whose records can't be joined"}`,
 		)
+	if (via.length > plan.includeDepth)
+		throw new TypeError(
+			`${owner}: totals.by: ${name} leads through ${via.length} relations, and includeDepth is ${plan.includeDepth}: raise it`,
+		)
 	const { field } = via.length === 0 ? ownField(plan, 'by', name) : relatedField(plan, from, name, rest)
 	if (!isOrdered(field.type))
 		throw new TypeError(
