@@ -63,7 +63,7 @@ export function idSegment(id: unknown, isWhole = true): string {
 	return encodeURIComponent(text)
 }
 
-/** The id in a `Location` header: its last segment, or a list if that has several values; `undefined` if there is none. */
+/** The id in a URL such as `Location`: its last segment, or a list if that has several values; `undefined` if there is none. */
 export function idIn(location: string | null): string | string[] | undefined {
 	const [path = ''] = (location ?? '').split(/[?#]/, 1)
 	const segment = path.slice(path.lastIndexOf('/') + 1)

@@ -237,9 +237,16 @@ export class CrudClient<
 		return this.many('PATCH', records, options)
 	}
 
-	/** Deletes the records that match, all or none, and returns their ids. `DELETE /blog/article?status=draft` */
-	async removeMany(query: Omit<SelectionQuery<T, R>, 'deleted'>, options?: KeyedOptions): Promise<Id[]> {
-		return listIn(keyedCallOf(options, encodeDeletion(this.url, query)), this.settings)
+	/**
+	 * Deletes the records that match, all or none, and returns their ids, each as a list of values if the key has several
+	 * fields. `DELETE /blog/article?status=draft`
+	 */
+	async removeMany(
+		query: Omit<SelectionQuery<T, R>, 'deleted'>,
+		options?: KeyedOptions,
+	): Promise<(Id | readonly Id[])[]> {
+		const ids = await listIn<Id>(keyedCallOf(options, encodeDeletion(this.url, query)), this.settings)
+		return this.key.length === 1 ? ids : ids.map((id) => idIn(String(id)) ?? id)
 	}
 
 	/**

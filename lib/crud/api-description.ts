@@ -203,7 +203,7 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 		case 'upsert':
 			return answer(oneOrMany)
 		case 'removeMany':
-			return answer({ type: 'array', items: idSchema(facts) })
+			return answer({ type: 'array', items: plan.keys.length === 1 ? idSchema(facts) : { type: 'string' } })
 		case 'updateMany':
 			return answer(list)
 		case 'remove':

@@ -10,6 +10,7 @@ interface Tag {
 	tag: string
 	note: string | null
 	v: number
+	deleted: string | null
 }
 
 function tags(options: { visible?: readonly string[] } = {}) {
@@ -19,6 +20,7 @@ function tags(options: { visible?: readonly string[] } = {}) {
 			tag: 'text',
 			note: { type: 'text', nullable: true },
 			v: { type: 'integer', default: 1 },
+			deleted: { type: 'timestamp', nullable: true },
 		},
 		key: ['article', 'tag'],
 		rows: [
@@ -28,7 +30,8 @@ function tags(options: { visible?: readonly string[] } = {}) {
 	})
 	const handler = new CrudHandler(model, {
 		...{ visible: 'all', updatable: ['note'], version: 'v', ...options },
-		allow: ['list', 'read', 'create', 'update', 'replace', 'remove'],
+		...{ allow: ['list', 'read', 'create', 'update', 'replace', 'remove', 'removeMany', 'restore'] },
+		softDelete: 'deleted',
 	})
 	const server = createServer({ tags: handler }, { logger: new Log() })
 	return new CrudClient<Tag>('tags', 'http://localhost', {
@@ -56,6 +59,20 @@ describe('client: a key of several fields', (test) => {
 		assert.is((await client.delete(bare)).tag, 'y,z')
 		const { data } = await client.list({ sort: '-tag' })
 		assert.is((await client.get(data[0] ?? [])).tag, data[0]?.tag)
+	})
+
+	test('the ids of deleted records are lists of values, by which they can be restored', async () => {
+		const client = tags()
+		const ids = await client.removeMany({ where: { article: 7 } })
+		assert.equal(ids, [
+			['7', ''],
+			['7', 'a,b'],
+		])
+		const restored = await Promise.all(ids.map((id) => client.restore(id)))
+		assert.equal(
+			restored.map(({ note }) => note),
+			['second', 'first'],
+		)
 	})
 
 	test('a list without values, a value that is none, and a record without its key are refused', async () => {

@@ -601,7 +601,7 @@ describe('crud/api-description: relations', (test) => {
 		})
 		const options = { visible: 'all', allow: ['list', 'read', 'create'] } as const
 		const posts: CrudHandler = new CrudHandler(post, {
-			visible: 'all',
+			...{ visible: 'all', allow: ['list', 'read', 'removeMany'] },
 			relations: {
 				hotComments: { to: () => comments, many: true },
 				tags: { to: new CrudHandler(tag, { visible: 'all' }), through: between, writable: ['tie'] },
@@ -636,6 +636,8 @@ describe('crud/api-description: relations', (test) => {
 		assert.equal([tie?.requestBody, Object.keys(tie?.responses ?? {}).includes('404')], [undefined, true])
 		const { parameters = [] } = paths['/posts/{id}/hotComments']?.post ?? {}
 		assert.match(JSON.stringify([parameters, components.parameters]), '"prefixItems":[{"type":"string"')
+		const removed = JSON.stringify(paths['/posts']?.delete?.responses?.['200'])
+		assert.match(removed, '"data":{"type":"array","items":{"type":"string"}}')
 	})
 
 	test('are less than 900 bytes each in the description, however many fields there are behind them', async () => {
