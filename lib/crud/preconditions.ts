@@ -10,9 +10,8 @@ import { type Conditions, conditionsOf, etagOf, isStronglyMatched, isWeaklyMatch
 import { CrudRecord } from './answers.ts'
 import { readWithin } from './reads.ts'
 import type { Scope } from './scope.ts'
+import { CANONICAL_INTEGER } from './value-from-text.ts'
 import { type CrudView, FACTS } from './view.ts'
-
-const VERSION = /^(?:0|-?[1-9]\d{0,18})$/
 
 /**
  * The version that a record must have for a change; `undefined` for any. Without the option `version` records have no ETag:
@@ -47,7 +46,7 @@ export async function requiredVersion(
 function soleVersion({ match, noneMatch }: Conditions): string | undefined {
 	if (noneMatch !== undefined || match === undefined || match === '*' || match.length !== 1) return undefined
 	const version = match[0]?.slice(1, -1) ?? ''
-	return VERSION.test(version) ? version : undefined
+	return CANONICAL_INTEGER.test(version) ? version : undefined
 }
 
 /**

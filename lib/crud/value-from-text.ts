@@ -48,8 +48,8 @@ const LONE_SURROGATE = /\p{Surrogate}/u
  */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
 
-/** An integer id in canonical form: no leading zeros, no -0. */
-const ID_DIGITS = /^(?:0|-?[1-9]\d{0,18})$/
+/** An integer of at most 64 bits in canonical form, as ids and versions have it: no leading zeros, no -0. */
+export const CANONICAL_INTEGER = /^(?:0|-?[1-9]\d{0,19})$/
 /** Numbers with up to 15 digits are exact in a double. */
 const EXACT_DIGITS = 15
 
@@ -69,7 +69,7 @@ export function idReader(key: Field, isAlone = true): KeyReader {
 	const max = BigInt(key.max ?? bits - 1n)
 	const [minNumber, maxNumber] = [Number(min), Number(max)]
 	return (text) => {
-		if (!ID_DIGITS.test(text)) return undefined
+		if (!CANONICAL_INTEGER.test(text)) return undefined
 		if (text.length <= EXACT_DIGITS) {
 			const number = Number(text)
 			return number >= minNumber && number <= maxNumber ? text : undefined

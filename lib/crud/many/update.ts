@@ -105,7 +105,7 @@ function versionOf({ version }: CrudPlan, record: Given): string | undefined {
 	const given = version && record[version.name]
 	if (given === undefined || version === undefined) return undefined
 	const text = typeof given === 'object' ? '' : String(given)
-	if (/^-?\d{1,19}$/.test(text) && !isRounded(given)) return text
+	if (/^-?\d{1,20}$/.test(text) && !isRounded(given)) return text
 	throw invalid([{ field: version.name, code: 'integer', message: 'must be the version of the record' }])
 }
 

@@ -47,12 +47,15 @@ export function valuesOf(
 	return found
 }
 
+/** The largest that MariaDB stores, as `bigint unsigned`. */
+const MAX_UNSIGNED = 2n ** 64n - 1n
+
 function storedValue(field: Field | undefined, json: string | undefined): NonNullValue | undefined {
 	if (field === undefined || json === undefined || json === 'null') return undefined
 	// Not JSON.parse for numbers: it would round a bigint.
 	const text = json.startsWith('"') ? String(JSON.parse(json)) : json
 	const bare = field.padded === true ? withoutPadding(text) : text
-	return valueFromText({ ...field, choices: undefined, min: undefined, max: undefined }, bare, [])
+	return valueFromText({ ...field, choices: undefined, min: undefined, max: MAX_UNSIGNED }, bare, [])
 }
 
 export function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {

@@ -126,7 +126,7 @@ export function columnOf(columns: Columns, name: string): Column {
 	throw new TypeError(`there is no column ${JSON.stringify(name)}`)
 }
 
-export const INTEGER = /^-?\d{1,19}$/
+export const INTEGER = /^-?\d{1,20}$/
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
 

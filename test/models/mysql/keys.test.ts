@@ -1,9 +1,11 @@
 /** Ids, lists and filters on MariaDB with case-insensitive collations, and with far or large pages. */
 import type { Pool, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
+import { CrudHandler } from '../../../lib/index.ts'
 import type { Condition, ListQuery, Order } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
+import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { mariadbIsHere, openPool } from '../../helpers/mariadb.ts'
 import { NO_GUARD, select, withTable } from './types.ts'
@@ -149,6 +151,43 @@ function keys(): void {
 						assert.equal(await cursored(model, query), whole, `${field} by cursor`)
 					}
 				}
+			})
+		})
+
+		test('ids, versions and foreign keys have all 64 bits of an unsigned number', async () => {
+			const large = ['9223372036854775808', '10000000000000000000', '18446744073709551614']
+			const columns = 'id bigint unsigned primary key, v bigint unsigned not null, n int not null'
+			await withTable(pool, 'myad_unsigned', columns, async (parents) => {
+				const below = `id int primary key auto_increment, parent bigint unsigned not null,
+					foreign key (parent) references myad_unsigned (id) on delete cascade`
+				await withTable(pool, 'myad_unsigned_below', below, async (children) => {
+					const child = new CrudHandler(children, {
+						visible: 'all',
+						relations: { owner: { to: () => parent, by: 'parent' } },
+					})
+					const parent: CrudHandler = new CrudHandler(parents, {
+						...{ visible: 'all', creatable: ['id', 'n'], updatable: ['n'], version: 'v' },
+						allow: ['list', 'read', 'create', 'update', 'updateMany', 'remove', 'removeMany'],
+						relations: { children: { to: child, by: 'parent', many: true } },
+					})
+					const { said } = asking({ parent, child })
+					for (const id of large) {
+						const body = { id, n: 1 }
+						assert.match(await said('POST /parent', { body }), /^201 /)
+						await pool.query('update myad_unsigned set v = 12000000000000000000')
+						await pool.query(`insert into myad_unsigned_below (parent) values (${id})`)
+						assert.match(await said(`/parent/${id}`), `"id":${id},"v":12000000000000000000,"n":1`)
+						assert.match(await said(`/parent/${id}?include=children`), `"children":{"data":[{"id":`)
+						assert.match(await said(`/parent/${id}/children`), `"parent":${id}}`)
+						assert.match(await said(`/child?parent=${id}&include=owner`), `"owner":{"id":${id}`)
+						const headers = { 'if-match': '"12000000000000000000"' }
+						assert.match(await said(`PATCH /parent/${id}`, { headers, body: { n: 2 } }), '"n":2')
+						const record = { id, v: '12000000000000000001', n: 3 }
+						assert.match(await said('PATCH /parent', { body: [record] }), '"n":3')
+						assert.match(await said(`DELETE /parent/${id}`), /^200 /)
+					}
+					assert.match(await said(`/parent/${2n ** 64n}`), /^404 /)
+				})
 			})
 		})
 
