@@ -91,7 +91,8 @@ export interface ServerOptions {
 	 */
 	readonly hosts?: '*' | readonly string[]
 	/**
-	 * Whether pages of other sites may send POST, PUT, PATCH and DELETE, as far as browsers tell (`Sec-Fetch-Site`).
+	 * Whether pages of other sites may send POST, PUT, PATCH and DELETE, as far as browsers tell (`Sec-Fetch-Site`, or
+	 * else `Origin`).
 	 * With `false` they get 403, except for origins that `cors` names. @default true
 	 */
 	readonly crossSiteWrites?: boolean

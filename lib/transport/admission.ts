@@ -122,11 +122,30 @@ export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exch
 			return MISDIRECTED
 		}
 	}
-	if (crossSiteWrites || exchange.headers['sec-fetch-site'] !== 'cross-site') return undefined
+	if (crossSiteWrites) return undefined
 	const { method } = exchange.incoming
 	// QUERY is a read, and browsers send a preflight before a cross-site QUERY.
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || method === 'QUERY') return undefined
+	if (!isCrossSite(exchange)) return undefined
 	return app.cors?.isNamed(exchange.headers.origin) === true ? undefined : CROSS_SITE
+}
+
+/** Whether a page of another site sends a write, as far as the browser tells. */
+function isCrossSite(exchange: Exchange): boolean {
+	const { 'sec-fetch-site': site, origin } = exchange.headers
+	if (site !== undefined) return site === 'cross-site'
+	// Older browsers don't send it, nor others without TLS, except to loopback. All send Origin with a write.
+	if (origin === undefined) return false
+	const url = attempt(() => new URL(origin))
+	return url === undefined || nameOf(url.host) !== nameOf(authorityOf(exchange) ?? exchange.host())
+}
+
+/** A host without its port. */
+function nameOf(host: string): string {
+	return host
+		.replace(/:\d*$/, '')
+		.replace(/(?<=.)\.$/, '')
+		.toLowerCase()
 }
 
 /** The host of an absolute-form target, which replaces Host (RFC 9112 §3.2.2). Malformed targets are refused later. */
@@ -166,10 +185,7 @@ export class Hosts {
 	 */
 	serve(host: string): boolean {
 		if (host === this.#last || host === '') return true
-		const name = host
-			.replace(/:\d*$/, '')
-			.replace(/(?<=.)\.$/, '')
-			.toLowerCase()
+		const name = nameOf(host)
 		if (!this.#isServed(name)) return false
 		this.#last = host
 		return true

@@ -201,6 +201,18 @@ describe('crossSiteWrites', (test) => {
 		['a write of the same origin', 'POST /name', ['Sec-Fetch-Site: same-origin'], {}, 200],
 		['a write of no page', 'POST /name', [], {}, 200],
 		['a preflight', 'OPTIONS /name', [site], {}, 204],
+		['a write of an older browser', 'POST /name', ['Origin: http://evil.example'], {}, 403],
+		['a write of an older browser from no origin', 'POST /name', ['Origin: null'], {}, 403],
+		['a write of its own page', 'POST /name', ['Origin: http://LOCALHOST'], {}, 200],
+		['a write from another port', 'POST /name', ['Origin: http://localhost:81'], {}, 200],
+		[
+			'a write of an older browser from a page that cors names',
+			'POST /name',
+			[`Origin: ${cors.origins[0]}`],
+			{ cors },
+			200,
+		],
+		['a read of an older browser', 'GET /name', ['Origin: http://evil.example'], {}, 200],
 	]
 	for (const [what, line, headers, options, status] of CASES) {
 		test(`false: ${what} → ${status}`, async () => {
