@@ -76,7 +76,7 @@ export interface Field {
 	 * have them.
 	 */
 	readonly padded?: boolean | undefined
-	/** Whether a `timestamp` is written with all its digits, because it is part of the key. */
+	/** Whether a `timestamp` is written with all its digits, because it is part of the key or of a foreign key. */
 	readonly allDigits?: boolean | undefined
 }
 

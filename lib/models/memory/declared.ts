@@ -69,19 +69,21 @@ const GENERATED: readonly FieldType[] = ['integer', 'bigint', 'uuid']
  * Checks the declared fields.
  *
  * @param place prefix of messages: `MemoryModel 'article'`
+ * @param foreign the fields of foreign keys
  * @throws TypeError for an unknown type or option, a field that can't be the key, or a default that doesn't fit
  */
 export function fieldsOf(
 	place: string,
 	declared: Readonly<Record<string, FieldType | MemoryField>>,
 	key: readonly string[],
+	foreign: readonly string[],
 ): DeclaredField[] {
 	if (typeof declared !== 'object' || declared === null) {
 		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
 	}
 	if (!Array.isArray(key)) throw refusal(`${place}: key`, 'a field or a list of fields', key)
 	const fields = Object.entries(declared).map(([name, given]) =>
-		fieldOf(`${place}: field ${name}`, name, given, key),
+		fieldOf(`${place}: field ${name}`, name, given, key, foreign),
 	)
 	for (const [at, name] of key.entries()) {
 		const own = fields.find((field) => field.name === name)
@@ -99,7 +101,13 @@ export function fieldsOf(
 	return fields
 }
 
-function fieldOf(place: string, name: string, declared: unknown, key: readonly string[]): DeclaredField {
+function fieldOf(
+	place: string,
+	name: string,
+	declared: unknown,
+	key: readonly string[],
+	foreign: readonly string[],
+): DeclaredField {
 	const given = members(place, typeof declared === 'string' ? { type: declared } : declared)
 	const { type, nullable, generated, default: initial, maxLength, choices, min, max } = given
 	if (maxLength !== undefined && type !== 'text')
@@ -121,7 +129,7 @@ function fieldOf(place: string, name: string, declared: unknown, key: readonly s
 		...(min === undefined ? {} : { min }),
 		...(max === undefined ? {} : { max }),
 		...(given.asText ? { asText: true } : {}),
-		...(isKey && type === 'timestamp' ? { allDigits: true } : {}),
+		...(type === 'timestamp' && (isKey || foreign.includes(name)) ? { allDigits: true } : {}),
 	}
 	return { ...field, initial: initialOf(place, initial, field) }
 }

@@ -4,7 +4,7 @@
 import { nearest } from '../../base/options.ts'
 import { isKeyType, KEY_TYPES_TEXT } from '../key.ts'
 import type { FieldType } from '../model.ts'
-import type { Column, Table } from './table.ts'
+import type { Table } from './table.ts'
 
 /** A table whose key isn't determined yet. */
 export interface Keyless {
@@ -76,7 +76,7 @@ function isKeyColumn({ columns }: Keyless, name: string): boolean {
 }
 
 /** Adds the key to a table. @throws TypeError if a column's type can't be a key's */
-export function withKey<T extends { readonly name: string; readonly columns: readonly Column[] }>(
+export function withKey<T extends Pick<Table, 'name' | 'columns' | 'constraints'>>(
 	table: T,
 	key: readonly string[],
 ): T & Pick<Table, 'key'> {
@@ -87,8 +87,10 @@ export function withKey<T extends { readonly name: string; readonly columns: rea
 			`the key of ${table.name}, ${name}, is of type ${column?.sqlType || 'none'}; a key must be ${KEY_TYPES_TEXT}`,
 		)
 	}
+	const foreign = table.constraints.filter(({ target }) => target !== undefined)
+	const identifying = new Set([...key, ...foreign.flatMap((constraint) => constraint.columns)])
 	const columns = table.columns.map((column) =>
-		column.type === 'timestamp' && key.includes(column.name) ? { ...column, allDigits: true } : column,
+		column.type === 'timestamp' && identifying.has(column.name) ? { ...column, allDigits: true } : column,
 	)
 	return { ...table, columns, key }
 }

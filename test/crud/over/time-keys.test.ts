@@ -46,6 +46,20 @@ interface Event {
 	readonly note: string
 }
 
+/** Events that refer to others by their time. */
+const LINKED: TableKind = {
+	sqlite: `create table TABLE (at datetime(6) primary key, before datetime(6) references TABLE (at)) without rowid`,
+	postgres: `create table TABLE (at timestamptz primary key, before timestamptz references TABLE (at))`,
+	mariadb:
+		'create table TABLE (at datetime(6) primary key, `before` datetime(6), foreign key (`before`) references TABLE (at))',
+	inMemory: (name) =>
+		new MemoryModel(name, {
+			fields: { at: 'timestamp', before: { type: 'timestamp', nullable: true } },
+			key: 'at',
+			references: [{ field: 'before', model: 'itself' }],
+		}),
+}
+
 /** Days and times that only one of the databases has. */
 const SPECIAL: TableKind = {
 	...PARTITIONED,
@@ -164,6 +178,39 @@ async function checkSpecial(store: Store): Promise<void> {
 }
 
 const stores = await storesHere()
+
+describe('a foreign key with a time', (test) => {
+	for (const storeName of stores)
+		test(`leads to the record with all its digits, in ${storeName}`, async () => {
+			const store = await openStore(storeName, 'time_linked', 2, LINKED)
+			const events: CrudHandler = new CrudHandler(store.model, {
+				...{ visible: 'all', creatable: ['at', 'before'], allow: ['list', 'read', 'create'] },
+				relations: {
+					earlier: { to: () => events, by: 'before', many: false },
+					later: { to: () => events, by: 'before', many: true },
+				},
+			})
+			const { said } = asking({ events })
+			try {
+				const times = ['2026-01-15T12:00:00.123001Z', '2026-01-15T12:00:00.123002Z']
+				const [first, second] = times
+				for (const [at, before] of [
+					[first, null],
+					[second, first],
+				])
+					assert.match(await said('POST /events', { body: { at, before } }), /^201 /)
+				const one = `{"at":"${first}","before":null}`
+				const other = `{"at":"${second}","before":"${first}"}`
+				assert.match(await said(`/events/${second}/earlier`), `"data":${one}}`)
+				assert.match(await said(`/events/${first}/later`), `"data":[${other}]`)
+				assert.match(await said(`/events/${second}?include=earlier`), `"earlier":${one}}`)
+				assert.match(await said(`/events/${first}?include=later`), `"later":{"data":[${other}]`)
+				assert.match(await said(`/events?before=${first}`), `"data":[${other}]`)
+			} finally {
+				await store.close()
+			}
+		})
+})
 
 for (const [name, kind] of Object.entries({ partitioned: PARTITIONED, others: OTHERS })) {
 	describe(`a key with a time, ${name}`, (test) => {
