@@ -134,6 +134,8 @@ const TAKEN: ReadonlySet<string> = new Set(
 /** A variable for each table: `orderItem` for `order_item`. */
 function variablesOf(plans: readonly TablePlan[]): ReadonlyMap<string, string> {
 	const taken = new Set(TAKEN)
+	// A junction table's model has its variable's name with "Model" appended.
+	const isTaken = (name: string) => taken.has(name) || taken.has(`${name}Model`)
 	return new Map(
 		plans.map(({ name }) => {
 			const words = name.split(/[^\p{ID_Continue}]+|_+/u).filter((word) => word !== '')
@@ -142,8 +144,7 @@ function variablesOf(plans: readonly TablePlan[]): ReadonlyMap<string, string> {
 				.join('')
 			const base = /^[\p{ID_Start}$]/u.test(joined) ? joined : `table${joined}`
 			let variable = TAKEN.has(base) ? `${base}Table` : base
-			for (let at = 2; taken.has(variable); at++) variable = `${base}${at}`
-			// If it is a junction table, its model has this name with "Model" appended.
+			for (let at = 2; isTaken(variable); at++) variable = `${base}${at}`
 			taken.add(variable).add(`${variable}Model`)
 			return [name, variable]
 		}),
@@ -159,7 +160,7 @@ const OPENINGS: Readonly<Record<Connecting['driver'], (connecting: Connecting) =
 	}),
 	postgres: ({ address, schema }) => ({
 		imports: ["import postgres from 'postgres'", ...importsOf('PostgresModel', 'postgres')],
-		open: [`const sql = postgres(process.env.DATABASE_URL ?? ${quoted(address)})`],
+		open: [`const sql = postgres(process.env.DATABASE_URL ?? ${socketApart(address)})`],
 		model: postgresModel('sql', schema),
 		close: 'await sql.end()',
 	}),
@@ -175,6 +176,15 @@ const OPENINGS: Readonly<Record<Connecting['driver'], (connecting: Connecting) =
 	'node:sqlite': (connecting) => sqliteOpening(connecting, '{ DatabaseSync }', 'DatabaseSync'),
 	'better-sqlite3': (connecting) => sqliteOpening(connecting, 'Database', 'Database'),
 	libsql: (connecting) => sqliteOpening(connecting, 'Database', 'Database'),
+}
+
+/** The arguments of postgres.js, which would send the folder of a Unix socket in the URL to the server as a setting. */
+function socketApart(address: string): string {
+	const url = new URL(address)
+	const socket = url.searchParams.get('host')
+	if (socket === null) return quoted(address)
+	url.searchParams.delete('host')
+	return `${quoted(url.href)}, { host: ${quoted(socket)} }`
 }
 
 function sqliteOpening({ driver, address }: Connecting, imported: string, Class: string): Opening {

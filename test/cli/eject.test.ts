@@ -6,6 +6,42 @@ import { MemoryModel } from '../../lib/index.ts'
 import { describe } from '../helpers/describe.ts'
 
 describe('an ejected program', (test) => {
+	test('declares each variable once, and connects to a Unix socket', async () => {
+		const [one, two] = ['one', 'two'].map(
+			(name) => new MemoryModel(name, { fields: { id: 'integer' }, key: 'id' }),
+		)
+		assert.ok(one && two)
+		const link = new MemoryModel('link', {
+			fields: { a: 'integer', b: 'integer' },
+			key: ['a', 'b'],
+			references: [
+				{ field: 'a', model: one },
+				{ field: 'b', model: two },
+			],
+		})
+		const other = new MemoryModel('_link_model', { fields: { id: 'integer' }, key: 'id' })
+		const { plans } = await plansOf(
+			new Map([
+				['_link_model', other],
+				['link', link],
+				['one', one],
+				['two', two],
+			]),
+			false,
+		)
+		const address = 'postgres://me@localhost/db?host=%2Fvar%2Frun&sslmode=disable'
+		const program = ejected(plans, {
+			...{ place: 'PostgreSQL', connecting: { driver: 'postgres', address } },
+			...{ open: async () => ({}), close: async () => {} },
+		})
+		const declared = [...program.matchAll(/^const (\w+)\b/gm)].map(([, name]) => name)
+		assert.equal(
+			declared.filter((name) => name !== 'sql' && name !== 'server'),
+			['link2Model', 'linkModel', 'link2', 'one', 'two'],
+		)
+		assert.match(program, "?? 'postgres://me@localhost/db?sslmode=disable', { host: '/var/run' })")
+	})
+
 	test('mounts each table, whatever its name', async () => {
 		const names = ['article', 'order_item', 'class', 'a b', '__proto__', 'constructor']
 		const tables = names.map((name): [string, MemoryModel] => [

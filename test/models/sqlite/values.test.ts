@@ -327,6 +327,20 @@ for (const driver of suitesBy(sqliteDrivers)) {
 		)
 
 		on(
+			'create table t (id integer primary key, a any) strict',
+			'a column ANY of a STRICT table may hold anything',
+			async (database) => {
+				database.exec("insert into t (a) values (x'ff00'), ('ok'), (1.5), (null)")
+				const page = await (await SqliteModel.open(database, 't')).list({
+					...{ selection: selectionOf('a'), where: undefined, order: [{ field: 'id', descending: false }] },
+					...{ limit: 10, offset: 0, after: undefined, total: false },
+				})
+				const values = (JSON.parse(page.json) as { a: unknown }[]).map(({ a }) => a)
+				assert.equal(values, ['FF00', 'ok', '1.5', null])
+			},
+		)
+
+		on(
 			'create table t (id integer primary key, title text, extra json, x real not null) strict'.replace(
 				'json',
 				'text',
