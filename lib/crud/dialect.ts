@@ -9,7 +9,7 @@ import type { RestError } from '../base/error.ts'
 import { isPlain } from '../base/options.ts'
 import { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
-import { PARAMETERS, type PageMeta } from '../wire/list.ts'
+import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
 import { badQuery, wholeNumber } from './bad-query.ts'
 import { itemTexts, memberTexts, withMembers } from './json-text.ts'
 import type { CrudDialect } from './options.ts'
@@ -78,11 +78,26 @@ class Rewriting {
 	 * values of a repeated parameter are alternatives
 	 */
 	addJson(name: string, value: unknown, isRepeated: boolean): void {
+		if (isPlain(value) && this.#isSuffixedBelow(name, value)) {
+			for (const [member, one] of Object.entries(value)) this.addJson(`${name}.${member}`, one, isRepeated)
+			return
+		}
 		const isOnlyInFilter = isReserved(name) || isRepeated
 		const texts = isOnlyInFilter ? undefined : textsOf(value)
 		if (value === null && !isOnlyInFilter) this.add(`${name}[null]`, 'true')
 		else if (texts === undefined) this.#filter[name] = value
 		else this.addCondition(name, texts)
+	}
+
+	/** Whether it is `author: { name_like: 'a' }`, as react-admin sends the filter `author.name_like`. */
+	#isSuffixedBelow(name: string, value: object): boolean {
+		const relation = this.#plan.relations.get(name)
+		const names = Object.keys(value)
+		return (
+			relation !== undefined &&
+			names.every((member) => !GROUPS.some((group) => group === member)) &&
+			names.some((member) => SUFFIXED.test(member) && !relation.to.filterable.has(member))
+		)
 	}
 
 	finished(): Fields {

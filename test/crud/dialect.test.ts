@@ -107,6 +107,11 @@ const SAME: readonly (readonly [dialect: Dialect, given: Record<string, unknown>
 	],
 	[
 		'simple-rest',
+		{ filter: '{"writer":{"name_like":"AD"}}', range: '[0,2]' },
+		'writer.name[icontains]=ad&limit=3',
+	],
+	[
+		'simple-rest',
 		{ sort: '-views', limit: 2, 'title[startsWith]': 'Tea' },
 		'sort=-views&limit=2&title[startsWith]=Tea',
 	],
