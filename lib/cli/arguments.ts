@@ -127,7 +127,7 @@ function parsed(args: readonly string[]) {
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error)
 		const [, unknown] = /^Unknown option '([^' ]+)'/.exec(message) ?? []
-		if (unknown === undefined) throw new UsageError(message)
+		if (unknown === undefined) throw new UsageError(...message.split('\n'))
 		const names = Object.keys(OPTIONS).map((name) => `--${name}`)
 		throw new UsageError(`There is no option ${unknown}${nearest(unknown, names)}`, 'See verbena --help')
 	}

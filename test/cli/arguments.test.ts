@@ -61,6 +61,7 @@ describe('the command line', (test) => {
 		['a.json --prot 1', /^There is no option --prot: did you mean --port\?/],
 		['a.json -p 1', /^There is no option -p/],
 		['a.json --port', /'--port <value>' argument missing/],
+		['a.json --port -1', /^Option '--port' argument is ambiguous\.\nDid you forget/],
 		['a.json --port 65536', /^--port must be a number from 0 to 65535, got "65536"/],
 		['a.json --port 1e3', /^--port must be a number/],
 		['a.json --tables a,,b', /^--tables needs names/],
