@@ -68,7 +68,7 @@ function columnOf(
 			? timestampFormat(info.defaultSql, sample(query, listing, info.name), declared.length)
 			: undefined
 	const decimal = type === 'decimal' && declared.scale !== undefined ? `${SCALE}${declared.scale}` : undefined
-	const isExact = isRowid || (listing.isStrict && !/^any$/i.test(info.declared))
+	const isExact = isRowid || (listing.isStrict && info.declared.toUpperCase() !== 'ANY')
 	return {
 		name: info.name,
 		type,
