@@ -167,13 +167,8 @@ export class CrudClient<
 	/** How many records match. `GET /blog/article?limit=0&count=exact` */
 	async count(query: SelectionQuery<T, R> = {}, options?: CallOptions): Promise<number> {
 		// Order, contents and position of a page have no effect on the count.
-		const more = {
-			sort: undefined,
-			fields: undefined,
-			include: undefined,
-			offset: undefined,
-			cursor: undefined,
-		}
+		const none = undefined
+		const more = { sort: none, fields: none, include: none, offset: none, cursor: none }
 		const call = callOf(options, encodeQuery(this.url, { ...query, ...more, limit: 0, count: true }))
 		const answer = await send(call, this.settings)
 		const { total } = pageOf(call, answer, {}).meta
@@ -237,10 +232,7 @@ export class CrudClient<
 		return this.many('PATCH', records, options)
 	}
 
-	/**
-	 * Deletes the records that match, all or none, and returns their ids, each as a list of values if the key has several
-	 * fields. `DELETE /blog/article?status=draft`
-	 */
+	/** Deletes the records that match, all or none; returns their ids, lists for a key of several fields. `DELETE /blog/article?…` */
 	async removeMany(
 		query: Omit<SelectionQuery<T, R>, 'deleted'>,
 		options?: KeyedOptions,
