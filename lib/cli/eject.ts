@@ -160,7 +160,7 @@ const OPENINGS: Readonly<Record<Connecting['driver'], (connecting: Connecting) =
 	}),
 	postgres: ({ address, schema }) => ({
 		imports: ["import postgres from 'postgres'", ...importsOf('PostgresModel', 'postgres')],
-		open: [`const sql = postgres(process.env.DATABASE_URL ?? ${socketApart(address)})`],
+		open: [`const sql = ${postgresJs(address)}`],
 		model: postgresModel('sql', schema),
 		close: 'await sql.end()',
 	}),
@@ -178,13 +178,14 @@ const OPENINGS: Readonly<Record<Connecting['driver'], (connecting: Connecting) =
 	libsql: (connecting) => sqliteOpening(connecting, 'Database', 'Database'),
 }
 
-/** The arguments of postgres.js, which would send the folder of a Unix socket in the URL to the server as a setting. */
-function socketApart(address: string): string {
+/** postgres.js would send the folder of a Unix socket in the URL to the server as a setting. */
+function postgresJs(address: string): string {
 	const url = new URL(address)
 	const socket = url.searchParams.get('host')
-	if (socket === null) return quoted(address)
+	if (socket === null) return `postgres(process.env.DATABASE_URL ?? ${quoted(address)})`
 	url.searchParams.delete('host')
-	return `${quoted(url.href)}, { host: ${quoted(socket)} }`
+	const own = `postgres(${quoted(url.href)}, { host: ${quoted(socket)} })`
+	return `process.env.DATABASE_URL === undefined ? ${own} : postgres(process.env.DATABASE_URL)`
 }
 
 function sqliteOpening({ driver, address }: Connecting, imported: string, Class: string): Opening {

@@ -39,7 +39,11 @@ describe('an ejected program', (test) => {
 			declared.filter((name) => name !== 'sql' && name !== 'server'),
 			['link2Model', 'linkModel', 'link2', 'one', 'two'],
 		)
-		assert.match(program, "?? 'postgres://me@localhost/db?sslmode=disable', { host: '/var/run' })")
+		const [, connected = ''] = /^const sql = (.*)$/m.exec(program) ?? []
+		const calls = new Function('process', 'postgres', `return ${connected}`)
+		const called = (env: object): unknown[] => calls({ env }, (...args: unknown[]) => args)
+		assert.equal(called({}), ['postgres://me@localhost/db?sslmode=disable', { host: '/var/run' }])
+		assert.equal(called({ DATABASE_URL: 'postgres://me@there/db' }), ['postgres://me@there/db'])
 	})
 
 	test('mounts each table, whatever its name', async () => {
