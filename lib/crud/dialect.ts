@@ -78,8 +78,8 @@ class Rewriting {
 	 * values of a repeated parameter are alternatives
 	 */
 	addJson(name: string, value: unknown, isRepeated: boolean): void {
-		if (isPlain(value) && this.#isSuffixedBelow(name, value)) {
-			for (const [member, one] of Object.entries(value)) this.addJson(`${name}.${member}`, one, isRepeated)
+		if (isPlain(value) && hasSuffix(this.#plan, name, value)) {
+			for (const [path, one] of flat(this.#plan, name, value)) this.addJson(path, one, isRepeated)
 			return
 		}
 		const isOnlyInFilter = isReserved(name) || isRepeated
@@ -89,21 +89,37 @@ class Rewriting {
 		else this.addCondition(name, texts)
 	}
 
-	/** Whether it is `author: { name_like: 'a' }`, as react-admin sends the filter `author.name_like`. */
-	#isSuffixedBelow(name: string, value: object): boolean {
-		const relation = this.#plan.relations.get(name)
-		const names = Object.keys(value)
-		return (
-			relation !== undefined &&
-			names.every((member) => !GROUPS.some((group) => group === member)) &&
-			names.some((member) => SUFFIXED.test(member) && !relation.to.filterable.has(member))
-		)
-	}
-
 	finished(): Fields {
 		if (Object.keys(this.#filter).length > 0) this.add('filter', JSON.stringify(this.#filter))
 		return this.#query
 	}
+}
+
+/** The handler that a relation leads to, unless the condition on it is written in our own words. */
+function leadsTo({ relations }: CrudPlan, name: string, value: object): CrudPlan | undefined {
+	const isOwn = Object.keys(value).some((member) => GROUPS.some((group) => group === member))
+	return isOwn ? undefined : relations.get(name)?.to
+}
+
+/** Whether it is `author: { name_like: 'a' }`: react-admin sends the filter `author.name_like` so. */
+function hasSuffix(plan: CrudPlan, name: string, value: object): boolean {
+	const to = leadsTo(plan, name, value)
+	return (
+		to !== undefined &&
+		Object.entries(value).some(([member, one]) =>
+			isPlain(one) ? hasSuffix(to, member, one) : SUFFIXED.test(member) && !to.filterable.has(member),
+		)
+	)
+}
+
+/** The conditions on related records by their dotted names. */
+function flat(plan: CrudPlan, name: string, value: object): [path: string, value: unknown][] {
+	const to = leadsTo(plan, name, value)
+	if (to === undefined) return [[name, value]]
+	return Object.entries(value).flatMap(([member, one]: [string, unknown]) => {
+		const below = isPlain(one) ? flat(to, member, one) : [[member, one] as const]
+		return below.map(([path, each]): [string, unknown] => [`${name}.${path}`, each])
+	})
 }
 
 /** Whether a condition on a field of this name can only be in `filter`. */

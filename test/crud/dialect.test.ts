@@ -112,6 +112,11 @@ const SAME: readonly (readonly [dialect: Dialect, given: Record<string, unknown>
 	],
 	[
 		'simple-rest',
+		{ filter: '{"writer":{"name_like":"AD","name":{"startsWith":"A"}},"views_lt":5}' },
+		'writer.name[icontains]=ad&writer.name[startsWith]=A&views[lt]=5&limit=100',
+	],
+	[
+		'simple-rest',
 		{ sort: '-views', limit: 2, 'title[startsWith]': 'Tea' },
 		'sort=-views&limit=2&title[startsWith]=Tea',
 	],
