@@ -167,9 +167,9 @@ export class CrudClient<
 	/** How many records match. `GET /blog/article?limit=0&count=exact` */
 	async count(query: SelectionQuery<T, R> = {}, options?: CallOptions): Promise<number> {
 		// Order, contents and position of a page have no effect on the count.
-		const none = undefined
-		const more = { sort: none, fields: none, include: none, offset: none, cursor: none }
-		const call = callOf(options, encodeQuery(this.url, { ...query, ...more, limit: 0, count: true }))
+		const more = { ...{ sort: undefined, fields: undefined, include: undefined }, offset: undefined }
+		const all = { ...query, ...more, cursor: undefined, limit: 0, count: true } as const
+		const call = callOf(options, encodeQuery(this.url, all))
 		const answer = await send(call, this.settings)
 		const { total } = pageOf(call, answer, {}).meta
 		if (total === undefined) throw unexpected(call, answer.response, 'has no total', answer.data)
@@ -232,13 +232,13 @@ export class CrudClient<
 		return this.many('PATCH', records, options)
 	}
 
-	/** Deletes the records that match, all or none; returns their ids, lists for a key of several fields. `DELETE /blog/article?…` */
-	async removeMany(
+	/** Deletes the records that match, all or none; returns their ids, lists `K` for a key of several fields. `DELETE /blog/article?…` */
+	async removeMany<K extends Id | readonly Id[] = Id>(
 		query: Omit<SelectionQuery<T, R>, 'deleted'>,
 		options?: KeyedOptions,
-	): Promise<(Id | readonly Id[])[]> {
-		const ids = await listIn<Id>(keyedCallOf(options, encodeDeletion(this.url, query)), this.settings)
-		return this.key.length === 1 ? ids : ids.map((id) => idIn(String(id)) ?? id)
+	): Promise<K[]> {
+		const ids = await listIn<K>(keyedCallOf(options, encodeDeletion(this.url, query)), this.settings)
+		return this.key.length === 1 ? ids : ids.map((id) => (idIn(String(id)) ?? id) as K)
 	}
 
 	/**

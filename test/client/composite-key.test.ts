@@ -63,7 +63,7 @@ describe('client: a key of several fields', (test) => {
 
 	test('the ids of deleted records are lists of values, by which they can be restored', async () => {
 		const client = tags()
-		const ids = await client.removeMany({ where: { article: 7 } })
+		const ids = await client.removeMany<readonly string[]>({ where: { article: 7 } })
 		assert.equal(ids, [
 			['7', ''],
 			['7', 'a,b'],

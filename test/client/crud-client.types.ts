@@ -122,7 +122,7 @@ types('client: types', (say) => {
 			{ where: { status: 'draft' }, search: 'x' },
 			{ idempotencyKey: 'x' },
 		)
-		const first: RecordOrId<Article> | undefined = ids[0]
+		const first: string | number | bigint | undefined = ids[0]
 		void first
 		const wrong = [
 			// @ts-expect-error: title is missing in the second
