@@ -76,7 +76,7 @@ export interface Field {
 	 * have them.
 	 */
 	readonly padded?: boolean | undefined
-	/** Whether a `timestamp` is written with all its digits, because it is part of the key or of a foreign key. */
+	/** Whether a `timestamp` is written with all its digits, because it is part of a key, unique or foreign. */
 	readonly allDigits?: boolean | undefined
 }
 

@@ -69,21 +69,21 @@ const GENERATED: readonly FieldType[] = ['integer', 'bigint', 'uuid']
  * Checks the declared fields.
  *
  * @param place prefix of messages: `MemoryModel 'article'`
- * @param foreign the fields of foreign keys
+ * @param identifying the fields of the key, of unique ones and of foreign ones
  * @throws TypeError for an unknown type or option, a field that can't be the key, or a default that doesn't fit
  */
 export function fieldsOf(
 	place: string,
 	declared: Readonly<Record<string, FieldType | MemoryField>>,
 	key: readonly string[],
-	foreign: readonly string[],
+	identifying: readonly string[],
 ): DeclaredField[] {
 	if (typeof declared !== 'object' || declared === null) {
 		throw new TypeError(`${place} needs fields: { id: 'integer', title: 'text' }, got ${String(declared)}`)
 	}
 	if (!Array.isArray(key)) throw refusal(`${place}: key`, 'a field or a list of fields', key)
 	const fields = Object.entries(declared).map(([name, given]) =>
-		fieldOf(`${place}: field ${name}`, name, given, key, foreign),
+		fieldOf(`${place}: field ${name}`, name, given, key, identifying),
 	)
 	for (const [at, name] of key.entries()) {
 		const own = fields.find((field) => field.name === name)
@@ -106,7 +106,7 @@ function fieldOf(
 	name: string,
 	declared: unknown,
 	key: readonly string[],
-	foreign: readonly string[],
+	identifying: readonly string[],
 ): DeclaredField {
 	const given = members(place, typeof declared === 'string' ? { type: declared } : declared)
 	const { type, nullable, generated, default: initial, maxLength, choices, min, max } = given
@@ -129,7 +129,7 @@ function fieldOf(
 		...(min === undefined ? {} : { min }),
 		...(max === undefined ? {} : { max }),
 		...(given.asText ? { asText: true } : {}),
-		...(type === 'timestamp' && (isKey || foreign.includes(name)) ? { allDigits: true } : {}),
+		...(type === 'timestamp' && identifying.includes(name) ? { allDigits: true } : {}),
 	}
 	return { ...field, initial: initialOf(place, initial, field) }
 }

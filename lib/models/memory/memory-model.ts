@@ -75,8 +75,8 @@ export class MemoryModel extends LayerModel {
 			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 5),
 		})
 		const keys = typeof key === 'string' ? [key] : key
-		const foreign = references.flatMap(({ field }) => field)
-		const store = new Store(place, fieldsOf(place, fields, keys, foreign), keys, unique)
+		const identifying = [keys, ...unique, ...references.map(({ field }) => field)].flat()
+		const store = new Store(place, fieldsOf(place, fields, keys, identifying), keys, unique)
 		super(name, store, store.layer, readOnly, timeoutSeconds)
 		this.#store = store
 		for (const { field, model } of references) {

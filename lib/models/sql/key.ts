@@ -76,7 +76,7 @@ function isKeyColumn({ columns }: Keyless, name: string): boolean {
 }
 
 /** Adds the key to a table. @throws TypeError if a column's type can't be a key's */
-export function withKey<T extends Pick<Table, 'name' | 'columns' | 'constraints'>>(
+export function withKey<T extends Pick<Table, 'name' | 'columns' | 'constraints' | 'unique' | 'uniques'>>(
 	table: T,
 	key: readonly string[],
 ): T & Pick<Table, 'key'> {
@@ -87,8 +87,9 @@ export function withKey<T extends Pick<Table, 'name' | 'columns' | 'constraints'
 			`the key of ${table.name}, ${name}, is of type ${column?.sqlType || 'none'}; a key must be ${KEY_TYPES_TEXT}`,
 		)
 	}
-	const foreign = table.constraints.filter(({ target }) => target !== undefined)
-	const identifying = new Set([...key, ...foreign.flatMap((constraint) => constraint.columns)])
+	const { constraints, unique = [], uniques = [] } = table
+	const foreign = constraints.filter(({ target }) => target !== undefined)
+	const identifying = new Set([key, ...unique, ...uniques, ...foreign.map(({ columns }) => columns)].flat())
 	const columns = table.columns.map((column) =>
 		column.type === 'timestamp' && identifying.has(column.name) ? { ...column, allDigits: true } : column,
 	)
