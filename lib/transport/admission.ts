@@ -134,7 +134,7 @@ export function admit({ app, hosts, crossSiteWrites }: Admission, exchange: Exch
 function isCrossSite(exchange: Exchange): boolean {
 	const { 'sec-fetch-site': site, origin } = exchange.headers
 	if (site !== undefined) return site === 'cross-site'
-	// Older browsers don't send it, nor others without TLS, except to loopback. All send Origin with a write.
+	// Missing in older browsers, and in all of them over plain HTTP to anything but loopback. They send Origin with a write.
 	if (origin === undefined) return false
 	const url = attempt(() => new URL(origin))
 	return url === undefined || nameOf(url.host) !== nameOf(authorityOf(exchange) ?? exchange.host())

@@ -172,6 +172,8 @@ describe('hosts', (test) => {
 describe('crossSiteWrites', (test) => {
 	const site = 'Sec-Fetch-Site: cross-site'
 	const cors = { origins: ['https://app.example.com'] }
+	const OWN = 'Origin: http://LOCALHOST'
+	const FORWARDED = 'X-Forwarded-Host: site.example'
 
 	async function written(options: ServerOptions, line: string, headers: readonly string[]): Promise<number> {
 		let status = 0
@@ -203,7 +205,7 @@ describe('crossSiteWrites', (test) => {
 		['a preflight', 'OPTIONS /name', [site], {}, 204],
 		['a write of an older browser', 'POST /name', ['Origin: http://evil.example'], {}, 403],
 		['a write of an older browser from no origin', 'POST /name', ['Origin: null'], {}, 403],
-		['a write of its own page', 'POST /name', ['Origin: http://LOCALHOST'], {}, 200],
+		['a write of its own page', 'POST /name', [OWN], {}, 200],
 		['a write from another port', 'POST /name', ['Origin: http://localhost:81'], {}, 200],
 		[
 			'a write of an older browser from a page that cors names',
@@ -212,11 +214,27 @@ describe('crossSiteWrites', (test) => {
 			{ cors },
 			200,
 		],
+		['a write to another host', 'POST http://other.example/name', ['Origin: http://other.example'], {}, 200],
+		[
+			'a write to another host from ours',
+			'POST http://other.example/name',
+			['Origin: http://localhost'],
+			{},
+			403,
+		],
+		[
+			'a write through a proxy',
+			'POST /name',
+			[FORWARDED, 'Origin: http://site.example'],
+			{ trustProxy: 1 },
+			200,
+		],
+		['a forwarded write of another site', 'POST /name', [FORWARDED, OWN], { trustProxy: 1 }, 403],
 		['a read of an older browser', 'GET /name', ['Origin: http://evil.example'], {}, 200],
 	]
 	for (const [what, line, headers, options, status] of CASES) {
 		test(`false: ${what} → ${status}`, async () => {
-			assert.is(await written({ ...options, crossSiteWrites: false }, line, headers), status)
+			assert.is(await written({ ...options, hosts: '*', crossSiteWrites: false }, line, headers), status)
 		})
 	}
 

@@ -29,7 +29,7 @@ import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
 import { fieldsNamed, idsOf, isEqual, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
 
-/** Maximum number of junction records that are deleted at once. */
+/** Maximum number of junction records that are deleted in one transaction. */
 const MAX_TIES = 1_000
 
 /**
@@ -177,7 +177,10 @@ interface Tie {
 	readonly where: Condition
 }
 
-/** Ties two records. It has no effect if they are tied already, with or without a unique constraint. */
+/**
+ * Ties two records. It has no effect if they are tied already. Without a unique constraint, two requests at the same time may both
+ * add a junction record.
+ */
 async function tie(view: CrudView, asked: Tie, through: Through): Promise<void> {
 	if ((await tiesOf(view, asked, through, 1)).length > 0) return
 	try {
@@ -196,7 +199,7 @@ async function untie(view: CrudView, asked: Tie, through: Through): Promise<void
 	const remove = async (from: Model) => {
 		for (const id of ids) await from.delete(id, NOTHING, guard)
 	}
-	// In a transaction if there are several: after an error, none of them may be deleted.
+	// In a transaction if there are several: after an error, none of these may be deleted.
 	const removed = () => (ids.length === 1 ? remove(through.model) : through.model.transaction(remove))
 	while (ids.length > 0) {
 		await translateModelErrors(view, 'update', removed)
