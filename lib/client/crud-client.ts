@@ -28,7 +28,7 @@ import type {
 	TargetOf,
 } from './record-types.ts'
 import { listIn, send } from './send.ts'
-import { type CallOptions, type Check, checkNames, type Settings, settingsOf } from './settings.ts'
+import { type CallOptions, checkNames, KEY, type Settings, settingsOf } from './settings.ts'
 import { encodeTotals, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
 import { exported, imported } from './transfer.ts'
 
@@ -55,11 +55,6 @@ export interface OneClient<T, R> {
 		options?: RecordOptions<T, R, F, I>,
 	): Promise<Selected<T, R, F, I>>
 }
-
-const KEY: Check = [
-	(value) => [value].flat().every((name) => typeof name === 'string' && name !== ''),
-	"a field's name, or a list of them",
-]
 
 /**
  * Lists, reads and changes the records at `<endpoint>/<name>`. `T` is a record as JSON has it, with strings for dates; `R`
@@ -97,6 +92,8 @@ export class CrudClient<
 	// Not #private: frameworks wrap their state in proxies, which can't access private members.
 	private readonly settings: Settings
 	private readonly key: readonly string[]
+	/** Not for related records, unless it is given: their key may be another field than `id`, which they may have as well. */
+	private isKeyKnown = true
 
 	constructor(name: string, endpoint: string, options: CrudClientOptions = {}) {
 		this.url = collectionUrl(name, endpoint)
@@ -296,11 +293,18 @@ export class CrudClient<
 	 *     await articles.related(7, 'author').get()                 // GET /blog/article/7/author
 	 *     await articles.related(7, 'tags').tie(3)                  // PUT /blog/article/7/tags/3
 	 *
+	 * @param options `key` of the related records, if it isn't `id`: `tie()` and `untie()` of records need it
 	 * @throws TypeError for an id that can't be one
 	 */
-	related<K extends RelationName<R>>(of: RecordOrId<T>, name: K): RelatedClient<R[K]> {
+	related<K extends RelationName<R>>(
+		of: RecordOrId<T>,
+		name: K,
+		options: Pick<CrudClientOptions, 'key'> = {},
+	): RelatedClient<R[K]> {
 		const { key: _key, ...settings }: CrudClientOptions = this.settings
-		const client = new CrudClient(name, `${this.url}/${segmentOf(idOf(of, this.key))}`, settings)
+		const url = `${this.url}/${segmentOf(idOf(of, this.key))}`
+		const client = new CrudClient(name, url, { ...settings, ...options })
+		client.isKeyKnown = options.key !== undefined
 		const send = async (method: 'PUT' | 'DELETE', other: unknown, options?: CallOptions) => {
 			// Passes the id, so that the record's ETag isn't sent as If-Match: it says nothing about relations.
 			await client.record(method, idOf(other, client.key) as Id, undefined, options)
@@ -333,10 +337,8 @@ export class CrudClient<
 		const { call, id, url } = recordCall({ method, url: this.url, key: this.key, of, body, options, below })
 		try {
 			const { data, response } = await send(call, this.settings)
-			const { headers } = response
-			const recordId =
-				id ?? (isRecord(data) ? valuesOf(data, this.key) : undefined) ?? idIn(headers.get('Location'))
-			setOrigin(data, url, recordId, headers.get('ETag'))
+			const own = this.isKeyKnown && isRecord(data) ? valuesOf(data, this.key) : undefined
+			setOrigin(data, url, id ?? own ?? idIn(response.headers.get('Location')), response.headers.get('ETag'))
 			return data as Selected<T, R, F, I> // of the type that the program declared
 		} catch (error) {
 			// Not modified: the given record is current, with the same fields (RFC 9110 §15.4.5).

@@ -62,6 +62,12 @@ export type Settings = SendOptions & Required<Pick<SendOptions, 'wrap' | 'retrie
 /** The check of an option, and a description of valid values for messages. */
 export type Check = readonly [isValid: (value: unknown) => boolean, expected: string]
 
+/** The option `key` of a `CrudClient`. */
+export const KEY: Check = [
+	(value) => [value].flat().every((name) => typeof name === 'string' && name !== ''),
+	"a field's name, or a list of them",
+]
+
 export const HEADERS: string = "an object of texts, like { 'X-A': 'a' }"
 const MAX_RETRIES = 10
 const FUNCTION: Check = [(value) => typeof value === 'function', 'a function']

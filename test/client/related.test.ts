@@ -233,6 +233,37 @@ describe('client: what belongs to a record', (test) => {
 			)
 		}))
 
+	test('may have a key other than id, and a field id that is not', () =>
+		answering(async (site) => {
+			interface Product {
+				readonly code: string
+				readonly id: number
+			}
+			const orders = new CrudClient<{ id: number }, { product: One<Product>; products: Many<Product> }>(
+				'order',
+				`${site.origin}/api`,
+				{ wrap: false },
+			)
+			const products = new CrudClient<Product>('product', `${site.origin}/api`, {
+				...{ key: 'code', wrap: false },
+			})
+			site.answer = json({ code: 'A', id: 5 }, 200, { Location: '/api/product/A' })
+			const product = await orders.related(1, 'product').get()
+			const made = await orders.related(1, 'products').create({ id: 5 })
+			await products.delete(product)
+			await products.delete(made)
+			site.answer = json(null, 204)
+			await orders.related(1, 'products', { key: 'code' }).tie({ code: 'A', id: 5 })
+			await orders.related(1, 'products').tie(made)
+			assert.equal(
+				site.asked.slice(2).map(({ line }) => line),
+				[
+					...['DELETE /api/product/A', 'DELETE /api/product/A'],
+					...['PUT /api/order/1/products/A', 'PUT /api/order/1/products/A'],
+				],
+			)
+		}))
+
 	const wrong: [string, (rooms: CrudClient<Article, Relations>) => unknown, RegExp][] = [
 		['an id that is none', (rooms) => rooms.related('..', 'tags'), /^an id must be text/],
 		['a name that is none', (rooms) => rooms.related(7, 'a/b' as 'tags'), /must be one segment of a URL/],
