@@ -15,6 +15,7 @@ import {
 	type Settings,
 	settingsOf,
 } from '../client/settings.ts'
+import { NOT_AN_OBJECT } from '../wire/codes.ts'
 import { type Declared, type Embedding, includeOf, isObject, ownOf, shaped } from './embedded.ts'
 import { amongst, chunks, type Identifier, type Key, MOST, urlChunks, valuesOf } from './ids.ts'
 
@@ -249,16 +250,16 @@ export async function changeMany<T, R>(
 		try {
 			return await together(some)
 		} catch (error) {
-			if (!(error instanceof ApiError) || !isRefusal(error)) throw error
+			if (!(error instanceof ApiError) || !takesNoLists(error)) throw error
 			if (error.status === METHOD_NOT_ALLOWED) resource.refused.add(operation)
 			return each(some, alone)
 		}
 	}
 }
 
-/** Whether the handler doesn't accept lists, so nothing was done: 405, or 422 without a field where POST creates one record. */
-function isRefusal({ status, code, details }: ApiError): boolean {
-	return status === METHOD_NOT_ALLOWED || (code === 'invalid' && details.length === 0)
+/** Whether the handler doesn't accept lists, so nothing was done: 405, or 422 where POST creates one record. */
+function takesNoLists({ status, code, message }: ApiError): boolean {
+	return status === METHOD_NOT_ALLOWED || (code === 'invalid' && message === NOT_AN_OBJECT)
 }
 
 /** Deletes records by `changeMany`, with several requests for a hundred if the ids don't fit into one URL. */

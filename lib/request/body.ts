@@ -5,6 +5,7 @@
 import { Readable } from 'node:stream'
 import { RestError } from '../base/error.ts'
 import { type Method, takesBody } from '../base/http.ts'
+import { NOT_AN_OBJECT } from '../wire/codes.ts'
 import { type DecodedBody, decodeBody } from './body/decode-body.ts'
 import { checkParsed } from './body/json.ts'
 import { ContentDigest } from './content-digest.ts'
@@ -196,7 +197,7 @@ export class Body {
 		if (value === undefined) return NO_FIELDS
 		if (typeof value === 'object' && value !== null && !Array.isArray(value))
 			return value as Record<string, unknown>
-		throw new RestError('invalid', 'The body must be an object with named fields')
+		throw new RestError('invalid', NOT_AN_OBJECT)
 	}
 
 	/** The body's fields as `this.post`: one object per request, without prototype. */

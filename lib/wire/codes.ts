@@ -3,6 +3,9 @@
  * other room, this is a format that server (`base/error.ts`) and client share. Codes may be added, never renamed.
  */
 
+/** The message of a 422 for a body that isn't a JSON object, such as a list where the server takes one record. */
+export const NOT_AN_OBJECT = 'The body must be an object with named fields'
+
 /** The status and the default message of each code. Reason phrases: RFC 9110 §15. */
 export const ERRORS = {
 	bad_request: { status: 400, message: 'Bad Request' },

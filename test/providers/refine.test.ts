@@ -1,7 +1,7 @@
 /** The data provider for refine, called as its hooks do, against the API of `examples/react-admin` and on each of the stores. */
 import * as assert from 'uvu/assert'
 import { blogHandlers } from '../../examples/react-admin/blog.ts'
-import { CrudHandler, type Handlers, MemoryModel } from '../../lib/index.ts'
+import { CrudHandler, type Handlers, MemoryModel, RestError } from '../../lib/index.ts'
 import {
 	type DataProvider,
 	dataProvider,
@@ -222,6 +222,41 @@ describe('refine: records', (test) => {
 			{},
 			{ 'api/tags': handler },
 		)
+	})
+
+	test('a list that is refused is not sent record by record', async () => {
+		const tags = new MemoryModel('tag', {
+			key: 'id',
+			fields: { id: 'integer', name: 'text' },
+			rows: [{ name: 'a' }],
+		})
+		class Refusing extends CrudHandler {
+			override createMany(): never {
+				throw new RestError('invalid', 'Only one at a time')
+			}
+			override removeMany(): never {
+				throw new RestError('invalid', 'Only one at a time')
+			}
+		}
+		const handler = new Refusing(tags, {
+			...{ visible: 'all', creatable: ['name'] },
+			allow: ['create', 'createMany', 'remove', 'removeMany'],
+		})
+		await atBlog(
+			async (provider, asked) => {
+				for (const send of [
+					() => provider.createMany({ resource: 'tags', variables: [{ name: 'b' }] }),
+					() => provider.deleteMany({ resource: 'tags', ids: [1] }),
+				]) {
+					const error = await send().catch((caught: unknown) => caught)
+					assert.match(String(error), 'Only one at a time')
+				}
+				assert.is(asked.length, 2)
+			},
+			{},
+			{ 'api/tags': handler },
+		)
+		assert.is(await tags.count(undefined), 1)
 	})
 
 	test('a key of several fields makes the id', () => {
