@@ -649,6 +649,18 @@ if (here.includes('pg'))
 			}
 		})
 
+		test('records of handlers with and without a session are not created together', () => {
+			const todo = new Guarded(model('todos'), TODOS)
+			const profile = new CrudHandler(model('profiles'), {
+				...{ visible: 'all', creatable: ['id', 'name'], allow: ['create'] },
+				relations: { todos: { to: todo, writable: ['create'] } },
+			})
+			assert.throws(
+				() => served({ todo, profile }),
+				/writable: create: only one of CrudHandler of profiles and Guarded has session\(\)/,
+			)
+		})
+
 		test('within a transaction, related records of another session are still read in theirs', () =>
 			undone(async () => {
 				for (const [Other, tasks] of [

@@ -9,7 +9,9 @@ import { countRequest } from '../../pipeline/enforce-limits.ts'
 import { invalid } from '../../validate/problem.ts'
 import type { Validator } from '../../validate/validator.ts'
 import type { Detail } from '../../wire/codes.ts'
+import { RawJson } from '../../wire/raw-json.ts'
 import { CrudRecord, recordOf } from '../answers.ts'
+import { memberTexts, withMembers } from '../json-text.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { modelOf, recordRelated, resolveScope, translateModelErrors } from '../reads.ts'
 import { limitOf, relatedAccess } from '../relations/access.ts'
@@ -170,13 +172,19 @@ async function createBelow(
 	}
 }
 
-/** Reads the new record again, with the related records that the request includes. */
-async function withRelated(view: CrudView, { id }: CrudRecord): Promise<CrudRecord> {
-	const { plan } = view[FACTS]
+/** Reads the new record again, with the related records that the request includes; an override's own value gets only these. */
+async function withRelated(view: CrudView, answer: CrudRecord): Promise<CrudRecord> {
+	const { id } = answer
+	const { plan, overridden } = view[FACTS]
 	const more = await recordRelated(view, false)
 	const model = await modelOf(view)
 	const selection = more?.selection ?? view[STATE].selection
 	const found = await translateModelErrors(view, 'create', () => model.read(id, selection, EVERYTHING.where))
 	if (found === undefined || more === undefined) throw new TypeError('a record just created is gone')
-	return recordOf(view, id, await complete(plan, more, found.json), found.version)
+	const json = await complete(plan, more, found.json)
+	if (!overridden.has('create') || !answer.text.startsWith('{'))
+		return recordOf(view, id, json, found.version)
+	const names = new Set(view[STATE].include.map(({ relation }) => relation.name))
+	const included = [...memberTexts(json)].filter(([name]) => names.has(name))
+	return answer.with(new RawJson(withMembers(answer.text, included)))
 }

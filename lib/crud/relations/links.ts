@@ -78,6 +78,10 @@ function checkCreatable(place: string, plan: CrudPlan, to: CrudPlan, { isMany, t
 		throw new TypeError(`${where} is for relations to many records with the foreign key in them`)
 	if (!to.allow.has('create') || !plan.allow.has('create'))
 		throw new TypeError(`${where} needs create in allow of both ${plan.owner} and ${to.owner}`)
+	if ((plan.sessionBy === undefined) !== (to.sessionBy === undefined))
+		throw new TypeError(
+			`${where}: only one of ${plan.owner} and ${to.owner} has session(), so they can't create records in one transaction`,
+		)
 	if (plan.model !== to.model && plan.model.transactsWith?.(to.model) !== true)
 		throw new TypeError(
 			`${where}: ${plan.model.name} and ${to.model.name} must be in one database, with the same pool`,

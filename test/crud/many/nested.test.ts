@@ -209,6 +209,42 @@ for (const name of await storesHere()) {
 	})
 }
 
+describe('nested creates and an overridden create()', (test) => {
+	test('its answer has what it adds, and the related records that are included', async () => {
+		const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
+		const item = new MemoryModel('item', {
+			key: 'id',
+			fields: { id: 'integer', orderId: 'integer', product: 'text' },
+			references: [{ field: 'orderId', model: order }],
+		})
+		const items = new CrudHandler(item, {
+			visible: ['id', 'product'],
+			creatable: ['orderId', 'product'],
+			allow: ['list', 'create'],
+		})
+		class Orders extends CrudHandler {
+			override async create(values: CrudValues) {
+				const made = await super.create(values)
+				return made.with({ ...made.value<object>(), thanks: true })
+			}
+		}
+		const orders = new Orders(order, {
+			visible: 'all',
+			creatable: ['customer'],
+			allow: ['read', 'create'],
+			relations: { items: { to: items, writable: ['create'] } },
+		})
+		const { said } = asking({ order: orders })
+		const body = { customer: 'Ada', items: [{ product: 'tea' }] }
+		const list = '"items":{"data":[{"id":1,"product":"tea"}],"meta":{"limit":25,"next":null}}'
+		assert.is(
+			await said('POST /order?include=items', { body }),
+			`201 {"success":true,"data":{"id":1,"customer":"Ada","thanks":true,${list}}}`,
+		)
+		assert.match(await said('POST /order', { body }), '"data":{"id":2,"customer":"Ada","thanks":true}')
+	})
+})
+
 describe('nested creates in the description', (test) => {
 	test('the body has lists of the related records, without what refers to the new one', async () => {
 		const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
