@@ -3,13 +3,13 @@ import { OPERATORS } from '../wire/list.ts'
 import type { Conditions } from './resources.ts'
 
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(OPERATORS)
-const SUFFIX = new RegExp(`^(.+)_(${OPERATORS.join('|')})$`)
+const SUFFIX = new RegExp(`^(.+)[._](${OPERATORS.join('|')})$`)
 /** Conditions on a to-many relation. */
 const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'count'])
 
 /**
  * Converts a filter. The name of an input may have an operator or a related record's field after a dot, which react-admin
- * turns into a nested object, or an operator after an underscore, as for other servers. Empty values are left out; `q` is
+ * turns into a nested object (but not in permanent filters), or an operator after an underscore, as for other servers. Empty values are left out; `q` is
  * the search.
  *
  *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, author: { name: 'Ada' }, note: '' }

@@ -197,6 +197,7 @@ describe('react-admin: lists', (test) => {
 		[{ authorId: 2, status: ['draft', 'published'] }, 'authorId=2&status=draft&status=published'],
 		[{ created: { gte: MARCH, lt: MAY } }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
 		[{ created_gte: MARCH, created_lt: MAY }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
+		[{ 'created.gte': MARCH, 'created.lt': MAY }, `created[gte]=${MARCH}&created[lt]=${MAY}`],
 		[{ authorId: 2, authorId_ne: 3 }, 'authorId=2&authorId[ne]=3'],
 		[{ title_contains: 'tea', authorId_in: [1, 2] }, 'title[contains]=tea&authorId=1&authorId=2'],
 		[{ body: null }, 'filter={"body":null}'],
