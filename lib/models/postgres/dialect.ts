@@ -53,7 +53,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		bind: bound,
 		bindNumber: String,
 		defaultOf: ({ defaultSql = 'default' }) => defaultSql,
-		locked: ` for update of ${ALIAS}`,
+		locked: ` for no key update of ${ALIAS}`,
 		nowFor: ({ sqlType }) => `clock_timestamp()${sqlType === 'timestamp' ? ` at time zone 'UTC'` : ''}`,
 		record: recordSql,
 		embedding: { record: recordText, list: relatedList, size: sizeSql, key: keySql },

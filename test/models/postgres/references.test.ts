@@ -1,7 +1,9 @@
 /** Foreign keys, read from PostgreSQL's catalog. */
 import * as assert from 'uvu/assert'
+import { transaction } from '../../../lib/index.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
+import { until } from '../../helpers/listening.ts'
 import { type DriverName, driversHere } from '../../helpers/postgres.ts'
 import { suitesBy } from '../../helpers/suites-by.ts'
 import { databaseLater, openDatabase } from './databases.ts'
@@ -115,6 +117,27 @@ function references(name: DriverName): void {
 			assert.equal(article.references(await PostgresModel.open(another.database, 'pgad_keys.author')), [])
 			await another.close()
 		})
+
+		// PGlite has one connection.
+		if (name !== 'PGlite')
+			test('transactions lock a record that both have referred to, one after the other', async () => {
+				const [author, article] = [await open('author'), await open('article')]
+				const none = { fields: [], names: [], version: undefined, related: [] }
+				const { id } = await author.create({ 'e-mail': 'locked' }, none)
+				let referred = 0
+				const both = Array.from({ length: 2 }, (_, at) =>
+					transaction([author, article], async ([authors, articles]) => {
+						await articles.create({ id: 1_000 + at, author: Number(id) }, none)
+						referred++
+						await until(() => referred === 2, 'both have referred to it')
+						return authors.lock?.(id, none, undefined)
+					}),
+				)
+				assert.equal(
+					(await Promise.all(both)).map((found) => found?.json),
+					['{}', '{}'],
+				)
+			})
 
 		test('a key goes with its column, on either side', async () => {
 			const { exec } = await opened()
