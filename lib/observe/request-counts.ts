@@ -17,7 +17,7 @@ export const BOUNDS: readonly Seconds[] = [
  * How many requests that end in one tick are counted together, with one reading of the clock, and code that is in the
  * processor's caches. The time of each is added to those that have ended before it.
  */
-const MAX_TOGETHER = 8
+const MAX_TOGETHER = 16
 /** The average time from which requests are counted one by one. */
 const LONG: Milliseconds = 0.1
 
