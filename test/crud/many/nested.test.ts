@@ -209,14 +209,19 @@ for (const name of await storesHere()) {
 	})
 }
 
+function shop() {
+	const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
+	const item = new MemoryModel('item', {
+		key: 'id',
+		fields: { id: 'integer', orderId: 'integer', product: 'text' },
+		references: [{ field: 'orderId', model: order }],
+	})
+	return { order, item }
+}
+
 describe('nested creates and an overridden create()', (test) => {
 	test('its answer has what it adds, and the related records that are included', async () => {
-		const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
-		const item = new MemoryModel('item', {
-			key: 'id',
-			fields: { id: 'integer', orderId: 'integer', product: 'text' },
-			references: [{ field: 'orderId', model: order }],
-		})
+		const { order, item } = shop()
 		const items = new CrudHandler(item, {
 			visible: ['id', 'product'],
 			creatable: ['orderId', 'product'],
@@ -247,12 +252,7 @@ describe('nested creates and an overridden create()', (test) => {
 
 describe('nested creates in the description', (test) => {
 	test('the body has lists of the related records, without what refers to the new one', async () => {
-		const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
-		const item = new MemoryModel('item', {
-			key: 'id',
-			fields: { id: 'integer', orderId: 'integer', product: 'text' },
-			references: [{ field: 'orderId', model: order }],
-		})
+		const { order, item } = shop()
 		const items = new CrudHandler(item, {
 			visible: ['id', 'product'],
 			creatable: ['orderId', 'product'],
