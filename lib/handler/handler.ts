@@ -11,7 +11,7 @@ import type { AccessRules, CustomRoutes, Docs, RateLimits, Specs, Streaming } fr
 import type { Exchange, IdempotencyKeys } from '../exchange/exchange.ts'
 import { requireUser } from '../pipeline/credentials.ts'
 import { CustomReply } from '../reply/custom-reply.ts'
-import { setHeader, setStatus } from '../reply/set-headers.ts'
+import { setHeader, setStatus } from '../reply/headers.ts'
 import { decodeAnyAsJson } from '../request/body/decode-body.ts'
 import type { Request } from '../request/request.ts'
 import type { KnownKeys } from '../validate/inferred.ts'

@@ -10,8 +10,15 @@ import { sharedKey } from '../cache/shares.ts'
 import type { Exchange } from '../exchange/exchange.ts'
 import type { Counter } from '../limits/counters.ts'
 import type { Caller } from '../limits/rate-limit.ts'
-import { headers, isStreamed, mountLines, pairsOf, type Reply } from '../reply/headers.ts'
-import { checkStatus, headerLine } from '../reply/set-headers.ts'
+import {
+	checkStatus,
+	headerLine,
+	headers,
+	isStreamed,
+	mountLines,
+	pairsOf,
+	type Reply,
+} from '../reply/headers.ts'
 
 const MAX_STORED_BODY: Bytes = 1_048_576
 /** How long records are stored. */

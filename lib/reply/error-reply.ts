@@ -9,8 +9,7 @@ import { CacheFull, CacheUnavailable } from '../cache/cache.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { isFailure } from '../exchange/watched.ts'
 import { prefersProblem } from '../request/accept.ts'
-import { JSON_TYPE, type Reply, textReply, vary } from './headers.ts'
-import { headerLine } from './set-headers.ts'
+import { headerLine, JSON_TYPE, type Reply, textReply, vary } from './headers.ts'
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 

@@ -12,6 +12,7 @@ import { RawJson } from '../wire/raw-json.ts'
 import { CustomReply, type ReplyOptions } from './custom-reply.ts'
 import { sealError } from './error-reply.ts'
 import {
+	applyOptions,
 	ENVELOPE_START,
 	emptyReply,
 	envelopeEnd,
@@ -26,7 +27,6 @@ import {
 	textReply,
 } from './headers.ts'
 import { sealResponse } from './response.ts'
-import { applyOptions } from './set-headers.ts'
 import { isIterable, isIterator, sealBytes, sealIterable, sealStream } from './stream.ts'
 import { disposeBody, isResponse, isWebStream } from './unsent.ts'
 import { jsonText, otherTypeOf, refuseError, refuseUnderType, textUnderType } from './value-text.ts'

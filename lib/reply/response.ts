@@ -5,17 +5,20 @@ import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { bindReads } from '../observe/trace.ts'
 import type { ReplyOptions } from './custom-reply.ts'
 import {
+	applyOptions,
 	BYTES_SAFETY,
 	BYTES_TYPE,
 	emptyReply,
+	FRAMING,
 	hasNoContent,
+	headerLine,
 	headers,
 	isBodiless,
 	NOSNIFF,
 	type Reply,
+	setStatus,
 	statusOf,
 } from './headers.ts'
-import { applyOptions, FRAMING, headerLine, setStatus } from './set-headers.ts'
 import { disposeBody, firstBytes, isWebStream, swallowErrors } from './unsent.ts'
 
 /**

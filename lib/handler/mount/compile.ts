@@ -3,7 +3,7 @@ import type { Acl, Authenticator } from '../../auth/authenticator.ts'
 import { ROUTE_METHODS, type RouteMethod, takesBody } from '../../base/http.ts'
 import { entriesOf, nearest, oneOf, type Reader, withMethods } from '../../base/options.ts'
 import type { Action } from '../../exchange/action.ts'
-import { headerLine } from '../../reply/set-headers.ts'
+import { headerLine } from '../../reply/headers.ts'
 import { RouteTable } from '../../routing/custom/custom-routes.ts'
 import type { RouteKey } from '../../routing/custom/pattern.ts'
 import {
