@@ -120,6 +120,8 @@ export interface AuditedChange {
 	readonly where: Condition | undefined
 	/** Whether an upsert leaves an existing record as it is: nothing is recorded then. */
 	readonly isEmpty: boolean
+	/** Whether the record is deleted from the store, and not only marked. */
+	readonly deletes: boolean
 }
 
 /**
@@ -148,7 +150,10 @@ async function recorded<T extends Found | Absent>(
 	const { selection } = audit
 	const lock = into.lock?.bind(into) ?? into.read.bind(into)
 	const written = (id: string) => into.readWritten?.(id, selection) ?? into.read(id, selection, undefined)
-	const before = change.before === undefined ? undefined : await lock(change.before, selection, change.where)
+	const before =
+		change.before === undefined
+			? undefined
+			: await lock(change.before, selection, change.where, change.deletes)
 	if (change.before !== undefined && before === undefined) {
 		// Not there, or outside of the scope. `run` isn't called: the record may be there again, and `before` would be missing.
 		if (change.operation === 'upsert') throw new ModelError('busy')

@@ -172,7 +172,7 @@ export async function changed<T extends Found | Absent>(
 	{ operation, scope, before, after, mayMove = false, isEmpty = false }: Change,
 	run: (into: Model) => Promise<T>,
 ): Promise<T> {
-	const { audit } = view[FACTS]
+	const { audit, plan } = view[FACTS]
 	const model = await modelOf(view)
 	const checked = async (into: Model): Promise<T> => {
 		const done = await run(into)
@@ -186,7 +186,8 @@ export async function changed<T extends Found | Absent>(
 		if (audit === undefined) return mayMove ? model.transaction(make) : make(model)
 		// Not the exchange's user: a related handler may have an authenticator of its own.
 		const who = findExchange(view) && view.user?.id
-		const change = { model, audit, who, operation, before, after, where: scope.where, isEmpty }
+		const deletes = operation === 'remove' && deletion(plan) === undefined
+		const change = { model, audit, who, operation, before, after, where: scope.where, isEmpty, deletes }
 		return audited(change, make)
 	}
 	const done = await store()

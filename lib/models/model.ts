@@ -283,10 +283,10 @@ export interface Model {
 	/** The record, if it exists and matches. */
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
 	/**
-	 * As `read`; within a transaction, also locks the record against changes until its end. A record that the store's user may
-	 * read but not update isn't locked. @default `read`, for stores whose transactions exclude each other
+	 * As `read`; in a transaction, also locks the record until its end against changes, with `deletes` also against new references.
+	 * One that the store's user may read but not update isn't locked. @default `read`, for stores whose transactions exclude each other
 	 */
-	lock?(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined>
+	lock?(id: string, selection: Selection, where?: Condition, deletes?: boolean): Promise<Found | undefined>
 	/** Reads a record that this transaction has written. @default `read`, if that isn't from a snapshot of the transaction's start */
 	readWritten?(id: string, selection: Selection): Promise<Found | undefined>
 	/** Creates a record; a field without a value gets its default, or null. */

@@ -134,7 +134,7 @@ async function lockMatching(
 	const lock = model.lock?.bind(model) ?? model.read.bind(model)
 	const matching: string[] = []
 	for (const id of ids)
-		if (await translateModelErrors(view, 'list', () => lock(id, NOTHING, where))) matching.push(id)
+		if (await translateModelErrors(view, 'list', () => lock(id, NOTHING, where, true))) matching.push(id)
 	return matching
 }
 

@@ -54,6 +54,7 @@ export function dialectOf(throughText: boolean, keys: readonly Column[], lru: Lr
 		bindNumber: String,
 		defaultOf: ({ defaultSql = 'default' }) => defaultSql,
 		locked: ` for no key update of ${ALIAS}`,
+		lockedToDelete: ` for update of ${ALIAS}`,
 		nowFor: ({ sqlType }) => `clock_timestamp()${sqlType === 'timestamp' ? ` at time zone 'UTC'` : ''}`,
 		record: recordSql,
 		embedding: { record: recordText, list: relatedList, size: sizeSql, key: keySql },

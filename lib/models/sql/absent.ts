@@ -4,7 +4,7 @@ import { ModelError } from '../model-error.ts'
 import type { Plan } from './plan.ts'
 import type { Runner } from './runner.ts'
 import type { Subject } from './subject.ts'
-import { isVersion, lockStatement, presenceStatement } from './writes.ts'
+import { isVersion, type Locking, lockStatement, presenceStatement } from './writes.ts'
 
 /**
  * Determines why a change matched no record. If the record exists and has the required version, a trigger or a policy
@@ -18,7 +18,7 @@ export async function whyAbsent(
 	subject: Subject,
 	id: string,
 	plan: Plan,
-	guard: Guard,
+	guard: Locking,
 	change?: (runner: Runner) => Promise<Found | undefined>,
 ): Promise<Found | Absent> {
 	const { hasTriggers, hasPolicies = false } = subject.table

@@ -146,6 +146,8 @@ export interface Dialect {
 	 * transactions that write exclude each other.
 	 */
 	readonly locked?: string
+	/** The same before a deletion, if that needs a stronger lock than a change. @default `locked` */
+	readonly lockedToDelete?: string
 	/** A term of `order by` that sorts nulls last, without a `nulls` clause that changes nothing: no index may serve it. */
 	orderTerm(term: OrderColumn, alias: string): string
 	/** What `orderTerm` sorts by, if only a prefix of the column; compared with a cursor's value. @default the whole column */

@@ -2,7 +2,6 @@
  * `SqlModel`: a table or view of an SQL database as a `Model`. Its `Dialect` has what differs between databases, its
  * `Driver` what differs between drivers; the folders next to this one implement both.
  */
-
 import type { Seconds } from '../../base/time.ts'
 import type {
 	Absent,
@@ -39,7 +38,15 @@ import { LIVE, type Subject } from './subject.ts'
 import { idFrom, isGiven, missingKey, readOnlyText, type Table, valuesOfId } from './table.ts'
 import { totalsOf } from './totals.ts'
 import { upsert } from './upsert.ts'
-import { deleteStatement, hasLinks, insertStatement, lockStatement, updateStatement } from './writes.ts'
+import {
+	deleteStatement,
+	hasLinks,
+	insertStatement,
+	type Locking,
+	lockStatement,
+	UNGUARDED,
+	updateStatement,
+} from './writes.ts'
 
 /** A table or view of an SQL database as a `Model`, built from a `Dialect` and a `Driver`. */
 export class SqlModel implements Model {
@@ -113,9 +120,14 @@ export class SqlModel implements Model {
 		return reads.gathered(id, where)
 	}
 
-	async lock(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
+	async lock(
+		id: string,
+		selection: Selection,
+		where?: Condition,
+		deletes = false,
+	): Promise<Found | undefined> {
 		const plan = this.#live.plans.of(selection)
-		const lock = () => this.#lockedRow(id, plan, { ...UNGUARDED, where }, this.#runner)
+		const lock = () => this.#lockedRow(id, plan, { ...UNGUARDED, where, deletes }, this.#runner)
 		const found = await lock()
 		if (found !== undefined || !(this.#runner.session !== undefined || this.#subject.table.hasPolicies))
 			return found
@@ -155,7 +167,8 @@ export class SqlModel implements Model {
 		const { returning, rereads } = this.#subject.dialect
 		if (!returning.delete || this.#locksFirst(guard)) return this.#readAndDelete(id, plan, guard)
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
-		return this.#changed(() => deleteStatement(this.#subject, id, plan, guard), id, plan, guard)
+		const write = () => deleteStatement(this.#subject, id, plan, guard)
+		return this.#changed(write, id, plan, { ...guard, deletes: true })
 	}
 
 	get unique(): readonly (readonly string[])[] {
@@ -262,13 +275,13 @@ export class SqlModel implements Model {
 		return this.#lockedRow(id, plan, UNGUARDED, runner)
 	}
 
-	async #lockedRow(id: string, plan: Plan, guard: Guard, runner: Runner): Promise<Found | undefined> {
+	async #lockedRow(id: string, plan: Plan, guard: Locking, runner: Runner): Promise<Found | undefined> {
 		const { rows } = await runner.run(lockStatement(this.#subject, id, plan, guard))
 		return rows[0] && plan.selectedRow.found(rows[0])
 	}
 
 	/** Runs a change and returns the record that it returns. */
-	async #changed(write: () => Statement, id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
+	async #changed(write: () => Statement, id: string, plan: Plan, guard: Locking): Promise<Found | Absent> {
 		const change = async (runner: Runner): Promise<Found | undefined> => {
 			const { rows } = await runner.run(write())
 			return rows[0] && plan.returnedRow.found(rows[0])
@@ -288,7 +301,7 @@ export class SqlModel implements Model {
 
 	async #readAndDelete(id: string, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
-			const found = await this.#lockedRow(id, plan, guard, runner)
+			const found = await this.#lockedRow(id, plan, { ...guard, deletes: true }, runner)
 			if (found !== undefined) await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
 			return found
 		})
@@ -338,9 +351,6 @@ export class SqlModel implements Model {
 		if (this.readOnly) throw new TypeError(readOnlyText(this.#live.opened))
 	}
 }
-
-/** The guard of a change to a record that is locked, and was found to fit. */
-const UNGUARDED: Guard = { where: undefined, version: undefined }
 
 // Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
 function modelBy(runner: Runner, live: LiveTable): SqlModel {

@@ -231,12 +231,21 @@ export function deleteStatement(subject: Subject, id: string, plan: Plan, guard:
 	return sql.statement(true)
 }
 
-/** Reads and locks a record that is about to be changed. Rows of views can't always be locked. */
-export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Guard): Statement {
+/** What a record that is locked must match, and whether it is then deleted. */
+export interface Locking extends Guard {
+	readonly deletes?: boolean
+}
+
+/** The guard of a change to a record that is locked, and was found to fit. */
+export const UNGUARDED: Guard = { where: undefined, version: undefined }
+
+/** Reads and locks a record that is about to be changed or deleted. Rows of views can't always be locked. */
+export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Locking): Statement {
+	const { locked = '', lockedToDelete = locked } = subject.dialect
 	const sql = new Sql(subject.dialect)
 	sql.add(plan.head)
 	writeGuarded(sql, subject, id, plan, guard, ALIAS)
-	if (!subject.table.isView) sql.add(subject.dialect.locked ?? '')
+	if (!subject.table.isView) sql.add(guard.deletes === true ? lockedToDelete : locked)
 	return sql.statement(true)
 }
 

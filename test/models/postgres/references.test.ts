@@ -1,6 +1,6 @@
 /** Foreign keys, read from PostgreSQL's catalog. */
 import * as assert from 'uvu/assert'
-import { transaction } from '../../../lib/index.ts'
+import { CrudHandler, createServer, transaction } from '../../../lib/index.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
 import { until } from '../../helpers/listening.ts'
@@ -41,6 +41,13 @@ const SCHEMA = `
 		alter table pgad_keys.tagged add loose text collate pgad_keys.loose references pgad_keys.tag;
 	exception when collation_mismatch then null; -- PostgreSQL 18 refuses it
 	end $$;`
+
+/** Fails unless a statement on authors waits for a lock. */
+const WAITING = `do $$ begin
+	if not exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+		and query like '%pgad_keys%author%') then raise 'none waits'; end if;
+end $$`
+const NOTHING = { fields: [], names: [], version: undefined, related: [] }
 
 function references(name: DriverName): void {
 	describe(`foreign keys by ${name}`, (test) => {
@@ -122,21 +129,74 @@ function references(name: DriverName): void {
 		if (name !== 'PGlite')
 			test('transactions lock a record that both have referred to, one after the other', async () => {
 				const [author, article] = [await open('author'), await open('article')]
-				const none = { fields: [], names: [], version: undefined, related: [] }
-				const { id } = await author.create({ 'e-mail': 'locked' }, none)
+				const { id } = await author.create({ 'e-mail': 'locked' }, NOTHING)
 				let referred = 0
 				const both = Array.from({ length: 2 }, (_, at) =>
 					transaction([author, article], async ([authors, articles]) => {
-						await articles.create({ id: 1_000 + at, author: Number(id) }, none)
+						await articles.create({ id: 1_000 + at, author: Number(id) }, NOTHING)
 						referred++
 						await until(() => referred === 2, 'both have referred to it')
-						return authors.lock?.(id, none, undefined)
+						return authors.lock?.(id, NOTHING, undefined)
 					}),
 				)
 				assert.equal(
 					(await Promise.all(both)).map((found) => found?.json),
 					['{}', '{}'],
 				)
+			})
+
+		// It would end in a deadlock if the deletion held a lock that lets others refer to the record, and then waited for theirs.
+		if (name !== 'PGlite')
+			for (const url of ['/author/%', '/author?id=%'])
+				test(`DELETE ${url} waits for a transaction that has referred to the record, and then changes it`, async () => {
+					const { exec } = await opened()
+					await exec(`create table if not exists pgad_keys.audit (id int generated always as identity primary key,
+						who text, at timestamptz not null, operation text not null, record text not null, before text, after text)`)
+					const [author, article, audit] = [await open('author'), await open('article'), await open('audit')]
+					const audited = new CrudHandler(author, {
+						allow: ['list', 'remove', 'removeMany'],
+						visible: ['id'],
+						audit,
+					})
+					const server = createServer({ author: audited })
+					const { id } = await author.create({ 'e-mail': url }, NOTHING)
+					let removed: ReturnType<typeof server.inject> | undefined
+					await transaction([author, article], async ([authors, articles]) => {
+						await articles.create({ id: 2_000, author: Number(id) }, NOTHING)
+						removed = server.inject({ method: 'DELETE', url: url.replace('%', id) })
+						await until(
+							() =>
+								exec(WAITING).then(
+									() => true,
+									() => false,
+								),
+							'the deletion waits',
+						)
+						await authors.update(id, { shelf: 1 }, NOTHING, { where: undefined, version: undefined })
+						await articles.delete('2000', NOTHING, { where: undefined, version: undefined })
+					})
+					assert.is((await removed)?.status, 200)
+					assert.is(await author.read(id, NOTHING, undefined), undefined)
+				})
+
+		if (name !== 'PGlite')
+			test('a deletion of many that only marks them does not wait for those who refer to them', async () => {
+				const { exec } = await opened()
+				await exec(`create table pgad_keys.soft (id int primary key, gone timestamptz);
+					create table pgad_keys.below (id int primary key, soft int references pgad_keys.soft);
+					insert into pgad_keys.soft values (1)`)
+				const [soft, below] = [await open('soft'), await open('below')]
+				const handler = new CrudHandler(soft, {
+					allow: ['list', 'remove', 'removeMany', 'restore'],
+					visible: ['id'],
+					softDelete: 'gone',
+				})
+				const server = createServer({ soft: handler })
+				const status = await below.transaction(async (within) => {
+					await within.create({ id: 1, soft: 1 }, NOTHING)
+					return (await server.inject({ method: 'DELETE', url: '/soft?id=1' })).status
+				})
+				assert.is(status, 200)
 			})
 
 		test('a key goes with its column, on either side', async () => {
