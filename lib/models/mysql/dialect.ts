@@ -3,14 +3,8 @@
  * Used by `model.ts`.
  */
 import { ModelError } from '../model-error.ts'
-import {
-	type Dialect,
-	patternOf,
-	type RecordSql,
-	type Selected,
-	type Sql,
-	type TextMatch,
-} from '../sql/dialect.ts'
+import { type Dialect, patternOf, type RecordSql, type Sql, type TextMatch } from '../sql/dialect.ts'
+import type { Selected } from '../sql/embedding.ts'
 import { ALIAS, type Column, columnName, type Table, tableName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf, numberOf } from './errors.ts'

@@ -2,15 +2,9 @@
 import type { Listed } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { writeWhere } from '../sql/condition.ts'
-import {
-	type Dialect,
-	type ListParts,
-	listedOf,
-	type RecordSql,
-	type Selected,
-	type Sql,
-} from '../sql/dialect.ts'
+import { type Dialect, type ListParts, listedOf, type RecordSql, type Sql } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
+import type { Selected } from '../sql/embedding.ts'
 import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { type Table, tableName } from '../sql/table.ts'
 import { type Lru, TextCache } from '../sql/text-cache.ts'

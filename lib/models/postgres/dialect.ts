@@ -1,13 +1,7 @@
 /** `dialectOf`: the `Dialect` of PostgreSQL. */
 import type { Value } from '../model.ts'
-import {
-	type Dialect,
-	type OrderColumn,
-	patternOf,
-	type Sql,
-	type TextMatch,
-	type UpdateOfAll,
-} from '../sql/dialect.ts'
+import { type Dialect, patternOf, type Sql, type TextMatch, type UpdateOfAll } from '../sql/dialect.ts'
+import type { OrderColumn } from '../sql/embedding.ts'
 import { ALIAS, ansiQuoted, type Column, columnName, valuesOfId } from '../sql/table.ts'
 import type { Lru } from '../sql/text-cache.ts'
 import { codeOf, failureOf, isMalformed } from './errors.ts'

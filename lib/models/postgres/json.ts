@@ -1,7 +1,7 @@
 /** SQL that converts columns to JSON, as `FieldType` specifies, independent of the session's settings. */
 
-import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
-import type { LargeSql } from '../sql/embedding.ts'
+import type { RecordSql } from '../sql/dialect.ts'
+import type { EmbeddedParts, LargeSql, Member, Selected } from '../sql/embedding.ts'
 import { joinedColumns, orderOfPage } from '../sql/joins.ts'
 import { MARK_CODE } from '../sql/related.ts'
 import { ansiQuoted, type Column, columnName, SHORT_TEXT } from '../sql/table.ts'

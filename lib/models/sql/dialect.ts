@@ -13,20 +13,6 @@ import type { Embedded, Embedding, OrderColumn, ReadApart, Selected } from './em
 import type { Column, Table } from './table.ts'
 import type { Lru } from './text-cache.ts'
 
-export type {
-	Embedded,
-	EmbeddedApart,
-	EmbeddedList,
-	EmbeddedParts,
-	EmbeddedTotal,
-	Embedding,
-	LargeSql,
-	Member,
-	OrderColumn,
-	ReadApart,
-	Selected,
-} from './embedding.ts'
-
 /** SQL for a record's JSON: expressions of a select list, and a function that makes the text from their values. */
 export interface RecordSql {
 	readonly expressions: readonly string[]

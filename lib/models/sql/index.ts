@@ -5,22 +5,11 @@ export type { Span } from '../totals/time-zone.ts'
 export {
 	countRead,
 	type Dialect,
-	type Embedded,
-	type EmbeddedApart,
-	type EmbeddedList,
-	type EmbeddedParts,
-	type EmbeddedTotal,
-	type Embedding,
 	type InsertedRows,
 	type KeyColumn,
-	type LargeSql,
 	type ListParts,
-	type Member,
-	type OrderColumn,
 	patternOf,
-	type ReadApart,
 	type RecordSql,
-	type Selected,
 	Sql,
 	type TextMatch,
 	type TotalColumn,
@@ -29,6 +18,19 @@ export {
 	type UpdateOfAll,
 } from './dialect.ts'
 export { type Driver, type Rows, SetupError, type Statement } from './driver.ts'
+export type {
+	Embedded,
+	EmbeddedApart,
+	EmbeddedList,
+	EmbeddedParts,
+	EmbeddedTotal,
+	Embedding,
+	LargeSql,
+	Member,
+	OrderColumn,
+	ReadApart,
+	Selected,
+} from './embedding.ts'
 export { type Keyless, type KeyOption, keyOf, primaryKey, withKey } from './key.ts'
 export {
 	type BigintForm,

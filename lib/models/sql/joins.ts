@@ -1,7 +1,8 @@
 /** `joinedOrder`: orders by columns of other tables, to which links lead, as left joins. Called by `lists.ts`. */
 import type { Condition, Link, Order } from '../model.ts'
 import { writeCondition } from './condition.ts'
-import type { Dialect, OrderColumn, Sql } from './dialect.ts'
+import type { Dialect, Sql } from './dialect.ts'
+import type { OrderColumn } from './embedding.ts'
 import { directEquality, groupedNames, isRelatedOnce, namesOf } from './links.ts'
 import { type Subject, subjectOfModel } from './subject.ts'
 import { type Columns, columnOf, tableName } from './table.ts'

@@ -1,6 +1,7 @@
 /** `writeAfter`: keyset pagination, the condition that a record comes after a cursor. Called by `sql-model.ts`. */
 import type { Value } from '../model.ts'
-import type { OrderColumn, Sql } from './dialect.ts'
+import type { Sql } from './dialect.ts'
+import type { OrderColumn } from './embedding.ts'
 import { columnName } from './table.ts'
 
 /**

@@ -14,17 +14,17 @@ import type { Bytes } from '../../base/time.ts'
 import type { Link, Related, Selection } from '../model.ts'
 import { MAX_PAGE_BYTES, ModelError } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
+import { type Dialect, type RecordSql, Sql } from './dialect.ts'
 import {
-	type Dialect,
 	type Embedded,
 	type EmbeddedTotal,
+	type LargeSql,
 	type Member,
 	type OrderColumn,
-	type RecordSql,
+	type ReadApart,
 	type Selected,
-	Sql,
-} from './dialect.ts'
-import { type LargeSql, type ReadApart, Unread } from './embedding.ts'
+	Unread,
+} from './embedding.ts'
 import { joinedOrder, orderTerms } from './joins.ts'
 import { directEquality, equality, isTiedOnce, namesOf, type Through } from './links.ts'
 import { subjectOfModel } from './subject.ts'

@@ -6,8 +6,8 @@
  * another type makes `json_object` fail. Expressions that guard against this are slower, so unguarded ones are tried first.
  */
 import type { FieldType } from '../model.ts'
-import type { EmbeddedParts, Member, RecordSql, Selected } from '../sql/dialect.ts'
-import type { LargeSql } from '../sql/embedding.ts'
+import type { RecordSql } from '../sql/dialect.ts'
+import type { EmbeddedParts, LargeSql, Member, Selected } from '../sql/embedding.ts'
 import { joinedColumns } from '../sql/joins.ts'
 import { BYTES, MARK_CODE } from '../sql/related.ts'
 import { ansiQuoted, type Column, columnName, SHORT_TEXT } from '../sql/table.ts'

@@ -9,10 +9,10 @@ import {
 	type ListParts,
 	listedOf,
 	type RecordSql,
-	type Selected,
 	type Sql,
 } from '../sql/dialect.ts'
 import type { Rows } from '../sql/driver.ts'
+import type { Selected } from '../sql/embedding.ts'
 import { joinedColumns, orderOfPage, orderTerms } from '../sql/joins.ts'
 import { fillMarks, recordOf } from '../sql/related.ts'
 import { ALIAS, columnName, tableName } from '../sql/table.ts'

@@ -1,9 +1,9 @@
 /** SQL texts of PostgreSQL's lists and gathered reads; their results are in contract.test.ts. */
 import * as assert from 'uvu/assert'
 import { dialectOf } from '../../../lib/models/postgres/dialect.ts'
-import type { Dialect, ListParts, Selected } from '../../../lib/models/sql/dialect.ts'
-import { Sql } from '../../../lib/models/sql/dialect.ts'
+import { type Dialect, type ListParts, Sql } from '../../../lib/models/sql/dialect.ts'
 import type { Statement } from '../../../lib/models/sql/driver.ts'
+import type { Selected } from '../../../lib/models/sql/embedding.ts'
 import type { Column, Table } from '../../../lib/models/sql/table.ts'
 import { Lru } from '../../../lib/models/sql/text-cache.ts'
 import { describe } from '../../helpers/describe.ts'

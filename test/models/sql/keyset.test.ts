@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Value } from '../../../lib/models/model.ts'
-import { type Dialect, type OrderColumn, Sql } from '../../../lib/models/sql/dialect.ts'
+import { type Dialect, Sql } from '../../../lib/models/sql/dialect.ts'
+import type { OrderColumn } from '../../../lib/models/sql/embedding.ts'
 import { writeAfter } from '../../../lib/models/sql/keyset.ts'
 import { columnOf } from '../../../lib/models/sql/table.ts'
 import { describe } from '../../helpers/describe.ts'
