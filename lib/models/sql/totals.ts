@@ -1,90 +1,69 @@
 /**
- * `Totals`: groups of records with their totals. The inner select groups, its columns are `k0`, `k1` … for the keys and
+ * `totalsOf`: groups of records with their totals. The inner select groups, its columns are `k0`, `k1` … for the keys and
  * `a0` … for the totals; the outer one has the condition on groups, their order and their JSON. Called by `sql-model.ts`.
  */
-import type { Comparison, Order, Totaled, TotalsCondition, TotalsQuery, Value } from '../model.ts'
+import type { Comparison, Model, Order, Totaled, TotalsCondition, TotalsQuery, Value } from '../model.ts'
 import { ModelError, refuseLarger } from '../model-error.ts'
 import { jsonParts, type Leaf } from '../totals/groups.ts'
 import { TimeZones } from '../totals/time-zone.ts'
 import { OPERATORS, writeCondition, writeWhere } from './condition.ts'
-import { type KeyColumn, Sql, type TotalColumn, type TotalsDialect, type TotalsParts } from './dialect.ts'
+import { type KeyColumn, Sql, type TotalColumn, type TotalsParts } from './dialect.ts'
 import type { Rows } from './driver.ts'
 import { joinedOrder } from './joins.ts'
 import type { LiveTable } from './live-table.ts'
 import type { Runner } from './runner.ts'
+import type { Subject } from './subject.ts'
 import { ALIAS, type Column, columnName, columnOf, tableName } from './table.ts'
 
 /** Maximum number of attempts while records are changed between the probe and the statement. */
 const MAX_ATTEMPTS = 3
 
-export class Totals {
-	readonly #live: LiveTable
-	readonly #runner: Runner
-	readonly #zones = new TimeZones()
-
-	constructor(live: LiveTable, runner: Runner) {
-		this.#live = live
-		this.#runner = runner
-	}
-
-	async of(query: TotalsQuery, dialect: TotalsDialect): Promise<Totaled> {
-		const parts = this.#partsOf(query)
+/** The totals of a model; `undefined` if its dialect has none. */
+export function totalsOf(live: LiveTable, runner: Runner): Model['totals'] {
+	const { totals: dialect } = live.subject.dialect
+	if (dialect === undefined) return undefined
+	const zones = new TimeZones()
+	return async (query) => {
+		const parts = partsOf(query, live.subject, zones)
 		for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-			const probed = await this.#probed(parts, dialect)
-			const sql = new Sql(this.#live.subject.dialect)
+			const probe = new Sql(live.subject.dialect)
+			const isProbed = dialect.probe?.(probe, parts) === true
+			const probed = isProbed ? ((await runner.run(probe.statement(false))).rows[0] ?? []) : []
+			const sql = new Sql(live.subject.dialect)
 			sql.maxBytes = query.maxBytes
 			dialect.write(sql, parts, probed)
-			const rows = await this.#runner.run(sql.statement(false))
+			const rows = await runner.run(sql.statement(false))
 			if (dialect.read === undefined) return readJson(rows, query)
 			const totaled = dialect.read(rows, parts, probed)
 			if (totaled !== undefined) return totaled
 		}
 		throw new ModelError('busy')
 	}
-
-	async #probed(parts: TotalsParts, dialect: TotalsDialect): Promise<readonly unknown[]> {
-		const sql = new Sql(this.#live.subject.dialect)
-		if (dialect.probe?.(sql, parts) !== true) return []
-		const { rows } = await this.#runner.run(sql.statement(false))
-		return rows[0] ?? []
-	}
-
-	#partsOf(query: TotalsQuery): TotalsParts {
-		const { table, columns, dialect } = this.#live.subject
-		const { by, totals, where, timeZone } = query
-		const order = by.map(
-			({ field, via }): Order => ({ field, descending: false, ...(via === undefined ? {} : { via }) }),
-		)
-		const { terms, joins } = joinedOrder(order, columns, ALIAS)
-		return {
-			query,
-			keys: terms.map(({ column, joined = ALIAS }, at) => ({
-				...{ column, ref: columnName(dialect, column, joined), part: by[at]?.part },
-			})),
-			totals: totals.map((total): TotalColumn => {
-				if (total.op === 'count') return total
-				const column = columnOf(columns, total.field)
-				return { op: total.op, column, ref: columnName(dialect, column, ALIAS) }
-			}),
-			source(sql) {
-				sql.add(` from ${tableName(dialect, table)} ${ALIAS}`)
-				joins?.(sql)
-				writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS, 'many'))])
-			},
-			spans: (from, to) => this.#zones.spans(timeZone, from, to),
-		}
-	}
 }
 
-/** The totals of a model; `undefined` if its dialect has none. */
-export function totalsOf(
-	live: LiveTable,
-	runner: Runner,
-): ((query: TotalsQuery) => Promise<Totaled>) | undefined {
-	const { totals: dialect } = live.subject.dialect
-	if (dialect === undefined) return undefined
-	const totals = new Totals(live, runner)
-	return (query) => totals.of(query, dialect)
+function partsOf(query: TotalsQuery, { table, columns, dialect }: Subject, zones: TimeZones): TotalsParts {
+	const { by, totals, where, timeZone } = query
+	const order = by.map(
+		({ field, via }): Order => ({ field, descending: false, ...(via === undefined ? {} : { via }) }),
+	)
+	const { terms, joins } = joinedOrder(order, columns, ALIAS)
+	return {
+		query,
+		keys: terms.map(({ column, joined = ALIAS }, at) => ({
+			...{ column, ref: columnName(dialect, column, joined), part: by[at]?.part },
+		})),
+		totals: totals.map((total): TotalColumn => {
+			if (total.op === 'count') return total
+			const column = columnOf(columns, total.field)
+			return { op: total.op, column, ref: columnName(dialect, column, ALIAS) }
+		}),
+		source(sql) {
+			sql.add(` from ${tableName(dialect, table)} ${ALIAS}`)
+			joins?.(sql)
+			writeWhere(sql, [where && ((one) => writeCondition(one, where, columns, ALIAS, 'many'))])
+		},
+		spans: (from, to) => zones.spans(timeZone, from, to),
+	}
 }
 
 /** @throws ModelError `too_large` */

@@ -7,7 +7,7 @@ import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import type { Statement } from '../../../lib/models/sql/driver.ts'
 import type { Runner } from '../../../lib/models/sql/runner.ts'
 import { LIVE } from '../../../lib/models/sql/subject.ts'
-import { Totals } from '../../../lib/models/sql/totals.ts'
+import { totalsOf } from '../../../lib/models/sql/totals.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log, until } from '../../helpers/listening.ts'
 import { driversHere, openDatabase, SERVER, type TestDatabase, untilOpened } from '../../helpers/postgres.ts'
@@ -127,9 +127,7 @@ if (drivers.includes('pg'))
 				return { rows: [], affected: 0 }
 			}
 			// Only `run` is called.
-			const totals = new Totals(model[LIVE], { run } as unknown as Runner)
-			const { dialect } = model[LIVE].subject
-			if (dialect.totals !== undefined) await totals.of(query, dialect.totals)
+			await totalsOf(model[LIVE], { run } as unknown as Runner)?.(query)
 			assert.is(sent.length, 1)
 			return sent[0] ?? { text: '', values: [], writes: false }
 		}
