@@ -3,6 +3,7 @@
  * Opening it reads columns, types, key and constraints from the database.
  */
 
+import type { Bytes } from '../../base/time.ts'
 import type { Model } from '../model.ts'
 import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
 import type { Driver } from '../sql/driver.ts'
@@ -18,17 +19,17 @@ import {
 import type { Position, Replication } from '../sql/replicas/replica.ts'
 import { openReplicas } from '../sql/replicas/replicas.ts'
 import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
+import type { SessionSetup } from '../sql/runner.ts'
 import { RUNNER } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import { LIVE } from '../sql/subject.ts'
 import { columnOf, columnsOf, type Table } from '../sql/table.ts'
-import { type Lru, lruOf } from '../sql/text-cache.ts'
+import { Lru, LruMap, lruOf } from '../sql/text-cache.ts'
 import { type Relation, type Relations, readCatalog, readRelations } from './catalog/read-catalog.ts'
 import { dialectOf } from './dialect.ts'
 import { type Connected, driverOf, type PostgresDatabase } from './driver.ts'
 import { codeOf, isReadOnly, kindOf, READ_TIMEOUT } from './errors.ts'
 import { introspect, relationCalled } from './introspect.ts'
-import { SessionModels, setupOf } from './session/sessions.ts'
 
 export type { Replica, ReplicaState, Replicas } from '../replicas.ts'
 export type { DatabaseSession } from '../session.ts'
@@ -56,8 +57,8 @@ export interface PostgresSchemaOptions extends OpenAllOptions {
  * the pool has no listener, an empty one is added.
  */
 export class PostgresModel extends SqlModel {
-	/** One model for equal sessions, so that their reads are batched together, and with no others. */
-	#sessions: SessionModels<SqlModel> | undefined
+	/** One model for equal sessions, so that their reads are batched together, and with no others; those used last. */
+	#sessions: LruMap<string, SqlModel> | undefined
 
 	/**
 	 * Opens a table or view, named `article`, `schema.article`, or quoted as in SQL. Views need `key`. With replicas,
@@ -134,12 +135,48 @@ export class PostgresModel extends SqlModel {
 		const checked = readSession(`${this.name}: withSession()`, session)
 		const key = sessionKey(checked)
 		if (key === '') return this
-		this.#sessions ??= new SessionModels()
-		return this.#sessions.of(key, () => {
-			const { [LIVE]: live, [RUNNER]: runner } = this
-			return new SqlModel(live, runner.inSession(setupOf(key, checked)), live.subject.dialect)
-		})
+		this.#sessions ??= new LruMap(new Lru(MAX_SESSION_BYTES))
+		const known = this.#sessions.get(key)
+		if (known !== undefined) return known
+		const { [LIVE]: live, [RUNNER]: runner } = this
+		const model = new SqlModel(live, runner.inSession(setupOf(key, checked)), live.subject.dialect)
+		this.#sessions.add(key, model, MODEL_BYTES + 2 * key.length)
+		return model
 	}
+}
+
+/** Maximum size of the models that a table keeps for sessions: about 700 with claims of 300 characters. */
+const MAX_SESSION_BYTES: Bytes = 1_048_576
+/** Approximate size of a model besides its key, which its statements hold as well. */
+const MODEL_BYTES: Bytes = 900
+
+/**
+ * The statements that begin a session that was checked. `set_config(…, true)` is `set local`, which ends with the transaction:
+ * after it, the connection is as before, also after an error, and for the next client of a pooler.
+ *
+ * @param key see `sessionKey`
+ */
+function setupOf(key: string, { role, settings = {} }: DatabaseSession): SessionSetup {
+	const entries = Object.entries(settings)
+	// The role is the last one: it might not be allowed to change the settings.
+	if (role !== undefined) entries.push(['role', role])
+	const values = entries.flat()
+	const terms = entries.map((_, at) => setting(`$${2 * at + 1}`, `$${2 * at + 2}`))
+	const readOnly = setting(`'transaction_read_only'`, `'on'`)
+	return {
+		key,
+		reads: {
+			text: `select ${[...terms.slice(0, -1), readOnly, ...terms.slice(-1)].join(', ')}`,
+			values,
+			writes: false,
+		},
+		writes: { text: `select ${terms.join(', ')}`, values, writes: true },
+	}
+}
+
+/** Returns a boolean, because the value itself, such as a user's claims, would be sent back. */
+function setting(name: string, value: string): string {
+	return `set_config(${name}, ${value}, true) is null`
 }
 
 interface Opening extends OpeningOptions, Connected {
