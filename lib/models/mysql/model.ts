@@ -10,7 +10,7 @@ import {
 } from '../sql/options.ts'
 import { NoConnection } from '../sql/pool.ts'
 import { openReplicas } from '../sql/replicas/replicas.ts'
-import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
+import { type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import { SqlModel } from '../sql/sql-model.ts'
 import type { Table } from '../sql/table.ts'
 import { type Lru, lruOf } from '../sql/text-cache.ts'
@@ -104,7 +104,14 @@ async function openDatabase(
 	const driver = driverOf(database, options.timeoutSeconds)
 	const server = await unwrapped(askServer(driver, driver.statementTimeout))
 	useServer(driver, server)
-	if (pools !== undefined) await unwrapped(addReplicas(pools, driver, server, options))
+	if (pools !== undefined) {
+		// A replica may be unreachable now, so it is assumed to have the primary's settings.
+		const replicas = pools.read.map((pool) => ({
+			driver: useServer(driverOf(pool, options.timeoutSeconds), server),
+		}))
+		const replication = replicationOf(server.isMariaDb)
+		await unwrapped(openReplicas('MysqlModel', pools, { primary: driver, replicas }, replication))
+	}
 	return { ...options, driver, server, lru: lruOf(database) }
 }
 
@@ -112,17 +119,6 @@ function useServer(driver: MysqlDriver, { withSettings, maxPacketBytes }: Server
 	driver.withSettings = withSettings
 	driver.maxPacketBytes = maxPacketBytes
 	return driver
-}
-
-async function addReplicas(
-	pools: Pools<MysqlDatabase>,
-	primary: MysqlDriver,
-	server: Server,
-	{ timeoutSeconds }: OpeningOptions,
-): Promise<void> {
-	// A replica may be unreachable now, so it is assumed to have the primary's settings.
-	const replicas = pools.read.map((pool) => ({ driver: useServer(driverOf(pool, timeoutSeconds), server) }))
-	await openReplicas('MysqlModel', pools, { primary, replicas }, replicationOf(server.isMariaDb))
 }
 
 function modelOf({ driver, server, lru, bigint, timeoutSeconds }: Opened, table: Table): MysqlModel {

@@ -6,7 +6,6 @@
 import type { Bytes } from '../../base/time.ts'
 import type { Model } from '../model.ts'
 import { type DatabaseSession, readSession, sessionKey } from '../session.ts'
-import type { Driver } from '../sql/driver.ts'
 import { keyOf, primaryKey, withKey } from '../sql/key.ts'
 import {
 	type BrokenView,
@@ -18,7 +17,7 @@ import {
 } from '../sql/options.ts'
 import type { Position, Replication } from '../sql/replicas/replica.ts'
 import { openReplicas } from '../sql/replicas/replicas.ts'
-import { type Pools, type Replicated, readPools } from '../sql/replicas/replicated.ts'
+import { type Replicated, readPools } from '../sql/replicas/replicated.ts'
 import type { SessionSetup } from '../sql/runner.ts'
 import { RUNNER } from '../sql/shared-transaction.ts'
 import { SqlModel } from '../sql/sql-model.ts'
@@ -192,18 +191,12 @@ async function open(
 	const database = pools?.write ?? (given as PostgresDatabase) // not `Replicated`, as it has no pools
 	const connected = driverOf(database, options.timeoutSeconds)
 	await connected.begin?.()
-	if (pools !== undefined) await addReplicas(pools, connected.driver, options)
+	if (pools !== undefined) {
+		const replicas = pools.read.map((pool) => driverOf(pool, options.timeoutSeconds))
+		await openReplicas('PostgresModel', pools, { primary: connected.driver, replicas }, REPLICATION)
+	}
 	const relations = await readRelations(connected.driver)
 	return { ...connected, relations, lru: lruOf(database), ...options }
-}
-
-async function addReplicas(
-	pools: Pools<PostgresDatabase>,
-	primary: Driver,
-	{ timeoutSeconds }: OpeningOptions,
-): Promise<void> {
-	const replicas = pools.read.map((pool) => driverOf(pool, timeoutSeconds))
-	await openReplicas('PostgresModel', pools, { primary, replicas }, REPLICATION)
 }
 
 /**

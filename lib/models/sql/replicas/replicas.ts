@@ -82,13 +82,14 @@ export class SqlReplicas implements Replicas {
 	}
 
 	/** Asks all servers for the first time. @throws TypeError for a replica of another database, and what the primary throws */
-	async begin(): Promise<void> {
+	async begin(): Promise<this> {
 		await this.#mark()
 		await this.#askReplicas()
 		const wrong = this.#replicas.find(({ error }) => error instanceof TypeError)
 		if (wrong !== undefined) throw wrong.error
 		this.#usedAt = this.#clock()
 		this.#start()
+		return this
 	}
 
 	/** Lets the models of one call of `open` use the replicas. */
@@ -243,7 +244,8 @@ export async function openReplicas(
 		throw new TypeError(
 			`${owner}: this pool was opened with another read or staleSeconds: use the same object`,
 		)
-	const known = existing ?? { pools, replicas: begin(owner, drivers, pools, replication) }
+	const begin = () => new SqlReplicas(owner, drivers, pools.staleSeconds, replication).begin()
+	const known = existing ?? { pools, replicas: begin() }
 	if (existing === undefined) attach(pools.write, REPLICAS, known)
 	try {
 		const replicas = await known.replicas
@@ -253,17 +255,6 @@ export async function openReplicas(
 		if (attachment(pools.write, REPLICAS) === known) attach(pools.write, REPLICAS, undefined)
 		throw error
 	}
-}
-
-async function begin(
-	owner: string,
-	drivers: Drivers,
-	{ staleSeconds }: Pools<object>,
-	replication: Replication,
-): Promise<SqlReplicas> {
-	const replicas = new SqlReplicas(owner, drivers, staleSeconds, replication)
-	await replicas.begin()
-	return replicas
 }
 
 function isSame(one: Pools<object>, other: Pools<object>): boolean {
