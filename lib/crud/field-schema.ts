@@ -1,10 +1,10 @@
 /** JSON Schemas of a field's values: in a response, in a body, and as the operand of a query. */
 
 import type { Field } from '../models/model.ts'
-import { INTEGER } from '../validate/format.ts'
+import { INTEGER, TIME } from '../validate/format.ts'
 import type { JsonSchema } from '../validate/schema/json-schema.ts'
 import { NON_NULL_TYPES, patternOf } from '../validate/schema/plan-schema.ts'
-import { DECIMAL, TIME } from './value-from-text.ts'
+import { DECIMAL } from './value-from-text.ts'
 
 /** Numbers that JSON can't represent. */
 const NOT_FINITE: JsonSchema = { type: 'string', enum: ['NaN', 'Infinity', '-Infinity'] }

@@ -6,7 +6,7 @@ import { isRestError } from '../base/error.ts'
 import { shortestTimestamp } from '../models/key.ts'
 import type { Field, FieldType, Value } from '../models/model.ts'
 import { checkParsed } from '../request/body/json.ts'
-import { INTEGER, isDate, isUuid, NUMBER } from '../validate/format.ts'
+import { dateFrom, INTEGER, isUuid, NUMBER, TIME, timestampFrom } from '../validate/format.ts'
 import { note, noteChoices } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
@@ -33,11 +33,7 @@ const MESSAGES: Readonly<Record<FieldType, string>> = {
 }
 
 export const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
-export const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
 const NOT_FINITE = /^(?:NaN|-?Infinity)$/
-const TIMESTAMP =
-	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
-const MINUTE_MS = 60_000
 /** Maximum length of a decimal: no database supports more digits, and parsing them takes time. */
 const MAX_DECIMAL_LENGTH = 1_000
 /** With the flag u, this matches only unpaired surrogates. */
@@ -170,11 +166,6 @@ function formattedValue(type: FieldType, text: string): string | undefined {
 	return text.length <= MAX_DECIMAL_LENGTH && DECIMAL.test(text) ? text : undefined
 }
 
-/** A day of the calendar, in the years 1 to 9999. */
-function dateFrom(text: string): string | undefined {
-	return isDate(text) && !text.startsWith('0000') ? text : undefined
-}
-
 /** Refuses more fractional digits than the column has: the database would round them, and might find another record. */
 function timestampId(key: Field, text: string): string | undefined {
 	const utc = timestampFrom(text) ?? specialValue(key, text)
@@ -185,25 +176,6 @@ function timestampId(key: Field, text: string): string | undefined {
 /** `infinity`, `0000-00-00` */
 function specialValue({ besides }: Field, text: string): string | undefined {
 	return besides?.test(text) === true ? text : undefined
-}
-
-/**
- * Converts a timestamp of RFC 3339 §5.6 to UTC, keeping its fractional digits:
- *
- *     2026-11-20T13:45:00.123456+01:00   →   2026-11-20T12:45:00.123456Z
- *
- * No leap seconds: no database stores them.
- */
-function timestampFrom(text: string): string | undefined {
-	const match = TIMESTAMP.exec(text)
-	if (match === null) return undefined
-	const [, day = '', hour = '', minute = '', second = '', fraction = '', sign, ahead, minutesAhead] = match
-	if (dateFrom(day) === undefined) return undefined
-	if (sign === undefined) return `${day}T${hour}:${minute}:${second}${fraction}Z`
-	const offset = (sign === '-' ? -1 : 1) * (Number(ahead) * 60 + Number(minutesAhead))
-	const utc = new Date(Date.parse(`${day}T${hour}:${minute}:${second}Z`) - offset * MINUTE_MS).toISOString()
-	// Outside of the years 1 to 9999, `toISOString` begins with a sign or with 0000.
-	return /^[+-]|^0000/.test(utc) ? undefined : `${utc.slice(0, 19)}${fraction}Z`
 }
 
 /** A whole number within its field's bounds; a bigint if a number would be inexact. */

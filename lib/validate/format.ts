@@ -77,6 +77,37 @@ function isDateTime(text: string): boolean {
 	return digits(text, 17, 2) < 60 || endsMonth(text)
 }
 
+/** A time of day, `13:45:00.5`. */
+export const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
+
+const TIMESTAMP =
+	/^(\d{4}-\d\d-\d\d)[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
+const MINUTE_MS = 60_000
+
+/** A day of the calendar, in the years 1 to 9999. */
+export function dateFrom(text: string): string | undefined {
+	return isDate(text) && !text.startsWith('0000') ? text : undefined
+}
+
+/**
+ * Converts a timestamp of RFC 3339 §5.6 to UTC, keeping its fractional digits:
+ *
+ *     2026-11-20T13:45:00.123456+01:00   →   2026-11-20T12:45:00.123456Z
+ *
+ * No leap seconds: no database stores them.
+ */
+export function timestampFrom(text: string): string | undefined {
+	const match = TIMESTAMP.exec(text)
+	if (match === null) return undefined
+	const [, day = '', hour = '', minute = '', second = '', fraction = '', sign, ahead, minutesAhead] = match
+	if (dateFrom(day) === undefined) return undefined
+	if (sign === undefined) return `${day}T${hour}:${minute}:${second}${fraction}Z`
+	const offset = (sign === '-' ? -1 : 1) * (Number(ahead) * 60 + Number(minutesAhead))
+	const utc = new Date(Date.parse(`${day}T${hour}:${minute}:${second}Z`) - offset * MINUTE_MS).toISOString()
+	// Outside of the years 1 to 9999, `toISOString` begins with a sign or with 0000.
+	return /^[+-]|^0000/.test(utc) ? undefined : `${utc.slice(0, 19)}${fraction}Z`
+}
+
 /** Whether month and day at the start of `text` exist. The year 0 is a leap year (ISO 8601). */
 function isDay(text: string): boolean {
 	const day = digits(text, 8, 2)

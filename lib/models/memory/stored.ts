@@ -1,6 +1,6 @@
 /** Values as `MemoryModel` stores them: normalized by type, objects as copies; and their order. */
 import { attempt } from '../../base/attempt.ts'
-import { isDate, isUuid } from '../../validate/format.ts'
+import { dateFrom, isUuid, TIME, timestampFrom } from '../../validate/format.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import type { Field, FieldType } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -35,7 +35,7 @@ const FORMS: Readonly<Record<FieldType, (value: unknown) => Stored | undefined>>
 	text: plainText,
 	other: plainText,
 	uuid: uuidOf,
-	date: (value) => dateOf(value instanceof Date ? isoOf(value).slice(0, 10) : textOf(value)),
+	date: (value) => dateFrom(value instanceof Date ? isoOf(value).slice(0, 10) : textOf(value)),
 	time: (value) => timeOf(textOf(value)),
 	timestamp: (value) => timestampOf(value instanceof Date ? isoOf(value) : textOf(value)),
 	json: jsonOf,
@@ -128,14 +128,6 @@ function isoOf(date: Date): string {
 	return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }
 
-const TIME = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?$/
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/
-
-/** `YYYY-MM-DD` in the years 1 to 9999; `undefined` for anything else. */
-export function dateOf(text: string): string | undefined {
-	return isDate(text) && !text.startsWith('0000') ? text : undefined
-}
-
 /** `HH:MM:SS`, with a fraction of up to six digits that doesn't end in 0; `undefined` for anything else. */
 export function timeOf(text: string): string | undefined {
 	if (!TIME.test(text)) return undefined
@@ -149,18 +141,8 @@ export function timeOf(text: string): string | undefined {
  * and for leap seconds, which none of Verbena's stores supports.
  */
 export function timestampOf(text: string): string | undefined {
-	const [, day = '', time = '', fraction = '', zone = ''] = TIMESTAMP.exec(text) ?? []
-	if (dateOf(day) === undefined || timeOf(time) === undefined) return undefined
-	const offset = zone.toUpperCase()
-	const seconds = offset === 'Z' || offset === '+00:00' ? `${day}T${time}` : inUtc(`${day}T${time}${offset}`)
-	return seconds === undefined ? undefined : `${seconds}.${fraction.slice(0, 6).padEnd(6, '0')}Z`
-}
-
-function inUtc(text: string): string | undefined {
-	const time = new Date(text)
-	if (Number.isNaN(time.getTime())) return undefined
-	const iso = time.toISOString()
-	return /^\d{4}-/.test(iso) && !iso.startsWith('0000') ? iso.slice(0, 19) : undefined
+	const [seconds, fraction = ''] = timestampFrom(text.replace(' ', 'T'))?.slice(0, -1).split('.') ?? []
+	return seconds && `${seconds}.${fraction.slice(0, 6).padEnd(6, '0')}Z`
 }
 
 /** Converts a result of `timestampOf` to the wire's format: cut to milliseconds, the precision of `Date`. */

@@ -1,6 +1,7 @@
 /** Dates, times and timestamps of `MemoryModel`: which texts are valid, and in which form they are stored. */
 import * as assert from 'uvu/assert'
-import { dateOf, timeOf, timestampOf, wireTimestamp } from '../../../lib/models/memory/stored.ts'
+import { timeOf, timestampOf, wireTimestamp } from '../../../lib/models/memory/stored.ts'
+import { dateFrom } from '../../../lib/validate/format.ts'
 import { describe } from '../../helpers/describe.ts'
 
 type Row = readonly [text: string, kept: string | undefined]
@@ -56,7 +57,7 @@ const TIMESTAMPS: readonly Row[] = [
 
 describe('moment', (test) => {
 	const tables = [
-		['dateOf', dateOf, DATES],
+		['dateFrom', dateFrom, DATES],
 		['timeOf', timeOf, TIMES],
 		['timestampOf', timestampOf, TIMESTAMPS],
 	] as const
