@@ -26,7 +26,8 @@ const QUOTING = { quote: quoteName }
 export function dialectOf(server: Server, table: Table, lru: Lru): Dialect {
 	const { returnsInserted, returnsDeleted, schema, foldsNames } = server
 	const name = tableName(QUOTING, table)
-	const lists = new Lists(recordOf, isKeyed(table), lru)
+	// The key of a table has a unique index and is not null: see `keyOf`.
+	const lists = new Lists(recordOf, !table.isView && table.key.length > 0, lru)
 	return {
 		lru,
 		// Error 1093 of MySQL.
@@ -86,16 +87,6 @@ const bindValue: Dialect['bind'] = (value, column) => {
 	const { charset, sql } = mysqlColumn(column)
 	if (typeof value === 'string' && !holds(charset, value)) throw new ModelError('invalid', [column.name])
 	return sql.bind(value)
-}
-
-/** Whether the key is not null and has a unique index. */
-function isKeyed({ isView, key, constraints, columns }: Table): boolean {
-	if (isView || key.length === 0) return false
-	if (columns.some(({ name, nullable }) => nullable && key.includes(name))) return false
-	return constraints.some(
-		({ kind, columns: own }) =>
-			(kind === 'primary' || kind === 'unique') && own.length > 0 && own.every((name) => key.includes(name)),
-	)
 }
 
 /** Whether `=` may match another key: texts ignore case, and in the hour that a clock is set back, two times are the same. */
