@@ -25,12 +25,11 @@ import { filterOf, matching } from './condition.ts'
 import { writerOf } from './json.ts'
 import { RECORDS, recordsOf, type Source } from './links.ts'
 import { list } from './list.ts'
-import { insertAll, uniquesOf, upsertRow } from './many.ts'
 import { lockedAll, Mutex } from './mutex.ts'
 import type { Layer, Store } from './store.ts'
 import type { Row, Stored } from './stored.ts'
 import { totals } from './totals.ts'
-import { change, insert, remove } from './write.ts'
+import { change, insert, insertAll, remove, uniquesOf, upsertRow } from './write.ts'
 
 /** The state of a transaction, shared by all of its models. */
 interface TransactionState {

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { nearest } from '../../base/options.ts'
 import { timeOfDay } from '../../base/time.ts'
 import { joinId } from '../../wire/record-id.ts'
-import { type Changes, DEFAULT, NOW, type Values } from '../model.ts'
-import { ModelError } from '../model-error.ts'
+import { isSameFields } from '../key.ts'
+import { type Changes, DEFAULT, NOW, type Upsert, type Values } from '../model.ts'
+import { errorAt, ModelError } from '../model-error.ts'
 import type { DeclaredField } from './declared.ts'
 import { identitiesOf, identityOf } from './json.ts'
 import { indexedBy } from './links.ts'
@@ -53,6 +54,70 @@ export function remove(row: Row, store: Store, layer: Layer): void {
 	layer.put(row.id, undefined)
 }
 
+/** Creates all records or none. @throws as `insert`, with the index of the record */
+export function insertAll(values: readonly Values[], store: Store, layer: Layer): readonly Row[] {
+	const layers = new Map<Store, Layer>()
+	const own = layer.above(layers)
+	layers.set(store, own)
+	const rows = values.map((one, index) => {
+		try {
+			return insert(one, store, own)
+		} catch (error) {
+			throw errorAt(error, index)
+		}
+	})
+	own.commit()
+	return rows
+}
+
+/** The fields of each unique constraint, and those of the key. */
+export function uniquesOf({ keys, uniques }: Store): readonly (readonly string[])[] {
+	const key = keys.map(({ name }) => name)
+	return [...(key.length === 0 ? [] : [key]), ...uniques.map(({ names }) => names)]
+}
+
+/**
+ * Creates a record, or changes the one with the same values.
+ *
+ * @param fits whether an existing record matches the condition
+ * @throws ModelError as `insert` and `change`; `unique` for a record that doesn't match
+ */
+export function upsertRow(
+	given: Upsert,
+	version: string | undefined,
+	store: Store,
+	layer: Layer,
+	fits: (values: readonly Stored[]) => boolean,
+): { readonly row: Row; readonly isNew: boolean } {
+	const old = rowOf(given, store, layer)
+	if (old === undefined) return { row: insert(given.values, store, layer), isNew: true }
+	if (!fits(old.values)) throw new ModelError('unique', given.on)
+	const isSame = Object.keys(given.changes).length === 0
+	return { row: isSame ? old : change(old, given.changes, version, store, layer), isNew: false }
+}
+
+/** The record that an upsert changes. @throws TypeError if `on` isn't unique; ModelError `not_null` */
+function rowOf({ values, on, changes }: Upsert, store: Store, layer: Layer): Row | undefined {
+	const key = store.keys.map(({ name }) => name)
+	const unique = store.uniques.find(({ names }) => isSameFields(names, on))
+	if (!isSameFields(key, on) && unique === undefined)
+		throw new TypeError(
+			`${store.name}: ${on.join(', ')} isn't unique, so it can't be upserted on${nearest(on.join(), uniquesOf(store).map(String))}`,
+		)
+	const fixed = [...on, ...key].find((name) => Object.hasOwn(changes, name))
+	if (fixed !== undefined) throw new TypeError(`${store.name}: an upsert can't change ${fixed}`)
+	const stored = store.fields.map((field) => {
+		if (!on.includes(field.name)) return null
+		const value = storedOf(values[field.name] ?? null, field)
+		if (value === null) throw new ModelError('not_null', [field.name])
+		return value
+	})
+	if (unique === undefined) return layer.row(idOf(stored, store))
+	const entry = entryOf(unique, stored)
+	const holder = entry === undefined ? undefined : layer.holder(entry)
+	return holder === undefined ? undefined : layer.row(holder)
+}
+
 function leaveIndex({ values }: Row, store: Store, layer: Layer): void {
 	for (const unique of store.uniques) {
 		const entry = entryOf(unique, values)
@@ -84,7 +149,7 @@ function place(row: Row, old: Row | undefined, store: Store, layer: Layer): void
 }
 
 /** The index entry of a constraint's values; `undefined` if one of them is null, because nulls don't collide. */
-export function entryOf({ names, fields }: Unique, values: readonly Stored[]): string | undefined {
+function entryOf({ names, fields }: Unique, values: readonly Stored[]): string | undefined {
 	const texts = identitiesOf(values, fields)
 	return texts && JSON.stringify([names.join(), ...texts])
 }
@@ -114,7 +179,7 @@ function increment(values: Stored[], old: Row, version: string, store: Store): v
 	values[index] = storedOf(BigInt(before) + 1n, store.field(version))
 }
 
-export function idOf(values: readonly Stored[], store: Store): string {
+function idOf(values: readonly Stored[], store: Store): string {
 	if (store.keys.length === 0) return store.rowId()
 	const parts = store.keys.map((field, at) => {
 		const value = values[store.keyIndexes[at] ?? 0] ?? null
