@@ -2,11 +2,10 @@
  * How MySQL and MariaDB write totals. Their tables of time zones are often empty, so the offsets of a zone come from `Intl`,
  * for the time from the first record to the last. Their decimals are exact.
  */
-import type { Milliseconds } from '../../base/time.ts'
 import type { TimePart, Value } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import type { KeyColumn, Sql, TotalColumn, TotalsDialect, TotalsParts } from '../sql/dialect.ts'
-import { type OffsetWords, offsetOf } from '../sql/offsets.ts'
+import { type OffsetWords, offsetOf, timeOf, zonedKeys } from '../sql/offsets.ts'
 import { isDigitText, isExact, type TotalsWords, writeTotals } from '../sql/totals.ts'
 import { AVERAGE_DIGITS } from '../totals/exact.ts'
 import { FOLD_TO_YEAR } from '../totals/time-zone.ts'
@@ -27,12 +26,6 @@ function writeProbe(sql: Sql, parts: TotalsParts): boolean {
 	sql.add(`select ${times.map((time) => `${text('min', time)}, ${text('max', time)}`).join(', ')}`)
 	parts.source(sql)
 	return true
-}
-
-/** The keys whose zone is another one than UTC. */
-function zonedKeys({ keys, query }: TotalsParts): KeyColumn[] {
-	if (query.timeZone === 'UTC') return []
-	return keys.filter(({ column, part }) => part !== undefined && column.type === 'timestamp')
 }
 
 function utcOf({ column, ref }: KeyColumn): string {
@@ -73,11 +66,6 @@ function localOf(key: KeyColumn, { spans }: TotalsParts, [first, last]: readonly
 const OFFSETS: OffsetWords = {
 	isBefore: (time, moment) => `${time} < timestamp'${moment.replace('T', ' ')}'`,
 	folded: (time) => `(${time} - interval (floor((year(${time}) - ${FOLD_TO_YEAR}) / 400) * 400) year)`,
-}
-
-function timeOf(text: unknown): Milliseconds {
-	const time = typeof text === 'string' ? Date.parse(`${text.slice(0, 19).replace(' ', 'T')}Z`) : 0
-	return Number.isNaN(time) ? 0 : time
 }
 
 /** String functions take a third of the time of `date_format`. */

@@ -1,6 +1,7 @@
 /** UTC offsets of a time zone as SQL, for totals of databases without time zones, or whose tables of them may be empty. */
 import type { Milliseconds } from '../../base/time.ts'
 import { FOLD_TO_YEAR, FOLDED_YEAR, type Span } from '../totals/time-zone.ts'
+import type { KeyColumn, TotalsParts } from './dialect.ts'
 
 /** How a database writes times in UTC. */
 export interface OffsetWords {
@@ -10,6 +11,18 @@ export interface OffsetWords {
 	folded(time: string): string
 	/** SQL in which an expression is evaluated once. @default the expression itself */
 	once?(value: string, write: (name: string) => string): string
+}
+
+/** The keys whose zone is another one than UTC. */
+export function zonedKeys({ keys, query }: TotalsParts): readonly KeyColumn[] {
+	if (query.timeZone === 'UTC') return []
+	return keys.filter(({ column, part }) => part !== undefined && column.type === 'timestamp')
+}
+
+/** A time that the database has written in UTC, to the second; 0 for none. */
+export function timeOf(text: unknown): Milliseconds {
+	const time = typeof text === 'string' ? Date.parse(`${text.slice(0, 19).replace(' ', 'T')}Z`) : 0
+	return Number.isNaN(time) ? 0 : time
 }
 
 /** SQL for the offset of a time in seconds. `spans` cover all times, of which `to` is the last. */

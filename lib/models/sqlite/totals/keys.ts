@@ -1,8 +1,7 @@
 /** The keys of SQLite's totals, parts of times in a zone; and `Probe`, which reads what the statement must know of the records. */
-import type { Milliseconds } from '../../../base/time.ts'
 import type { TimePart } from '../../model.ts'
 import type { KeyColumn, Sql, TotalColumn, TotalsParts } from '../../sql/dialect.ts'
-import { type OffsetWords, offsetOf } from '../../sql/offsets.ts'
+import { type OffsetWords, offsetOf, timeOf, zonedKeys } from '../../sql/offsets.ts'
 import { FOLD_TO_YEAR } from '../../totals/time-zone.ts'
 import { isWireSql, timestampSql } from '../json.ts'
 import { formatOf } from '../types.ts'
@@ -23,13 +22,10 @@ export class Probe {
 
 	/** @param row the result of the statement that `write` has written */
 	constructor(parts: TotalsParts, row: readonly unknown[] = []) {
-		const { keys, totals, query } = parts
+		const { totals } = parts
 		this.#parts = parts
 		this.#row = row
-		this.#zoned =
-			query.timeZone === 'UTC'
-				? []
-				: keys.filter(({ part, column }) => part !== undefined && column.type === 'timestamp')
+		this.#zoned = zonedKeys(parts)
 		const decimals = totals.filter(
 			(total): total is OfColumn => 'column' in total && total.column.type === 'decimal',
 		)
@@ -84,11 +80,6 @@ const OFFSETS: OffsetWords = {
 /** Evaluates an expression once: SQLite would copy it to each use of its name, but not out of a select without a table. */
 function once(name: string, value: string, write: (name: string) => string): string {
 	return `(select ${write(name)} from (select ${value} as ${name}))`
-}
-
-function timeOf(text: unknown): Milliseconds {
-	const time = typeof text === 'string' ? Date.parse(text) : 0
-	return Number.isNaN(time) ? 0 : time
 }
 
 function utcSql({ column, ref }: KeyColumn): string {
