@@ -5,6 +5,7 @@ import type { FieldType, Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { fieldsOf, type MemoryField } from './declared.ts'
 import { LayerModel } from './layer-model.ts'
+import { recordsOf } from './links.ts'
 import { Store } from './store.ts'
 import { insert } from './write.ts'
 
@@ -58,8 +59,6 @@ export interface MemoryModelOptions {
  * @throws RangeError when `timeoutSeconds` isn't above 0
  */
 export class MemoryModel extends LayerModel {
-	readonly #store: Store
-
 	constructor(name: string, options: MemoryModelOptions) {
 		const place = `MemoryModel '${name}'`
 		const { fields, key, unique, references, rows, readOnly, timeoutSeconds } = optionsOf(place, options, {
@@ -78,12 +77,10 @@ export class MemoryModel extends LayerModel {
 		const identifying = [keys, ...unique, ...references.map(({ field }) => field)].flat()
 		const store = new Store(place, fieldsOf(place, fields, keys, identifying), keys, unique)
 		super(name, store, store.layer, readOnly, timeoutSeconds)
-		this.#store = store
 		for (const { field, model } of references) {
-			if (model !== 'itself' && !isMemoryModel(model)) {
-				throw new TypeError(`${place}: references of ${field} need model: a MemoryModel, or 'itself'`)
-			}
-			store.refer([field].flat(), model === 'itself' ? store : model.#store)
+			const own = model === 'itself' ? { store } : model instanceof LayerModel && recordsOf(model)
+			if (!own) throw new TypeError(`${place}: references of ${field} need model: a MemoryModel, or 'itself'`)
+			store.refer([field].flat(), own.store)
 		}
 		for (const [index, row] of rows.entries()) {
 			try {
@@ -94,9 +91,4 @@ export class MemoryModel extends LayerModel {
 			}
 		}
 	}
-}
-
-// Not a method: bundlers rename a class that refers to itself, and messages show the class's name.
-function isMemoryModel(model: unknown): model is MemoryModel {
-	return model instanceof MemoryModel
 }
