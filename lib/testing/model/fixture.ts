@@ -69,7 +69,9 @@ type JsonRecord = Readonly<Record<string, unknown>>
 const NO_GUARD: Guard = { where: undefined, version: undefined }
 
 /** Makes cases of functions, by name. */
-export function tests(functions: Readonly<Record<string, ModelTest['run']>>): ModelTest[] {
+export function tests<Fixture = ModelFixture>(
+	functions: Readonly<Record<string, (fixture: Fixture) => Promise<void>>>,
+): { name: string; run(fixture: Fixture): Promise<void> }[] {
 	return Object.entries(functions).map(([name, run]) => ({ name, run }))
 }
 

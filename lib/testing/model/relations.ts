@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict'
 import type { Comparison, Condition, Model, Order } from '../../models/model.ts'
 import type { RelatedModels } from './fields.ts'
-import { not } from './fixture.ts'
+import { not, tests } from './fixture.ts'
 import type { RelatedFixture, RelationTest } from './related-models.ts'
 
 type LinkName = keyof RelatedFixture['links']
@@ -156,22 +156,20 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 			deepStrictEqual([found(person, post), found(post, tag), found(post, post)], [[], [], []])
 		},
 	},
-	...Object.entries({
-		async 'each model joins each of the same store, and itself'({ models }: RelatedFixture) {
+	...tests<RelatedFixture>({
+		async 'each model joins each of the same store, and itself'({ models }) {
 			const all = Object.values<Model>({ ...models })
 			for (const model of all)
 				for (const other of all) strictEqual(model.joins?.(other), true, `${model.name} ${other.name}`)
 		},
-		async 'some finds records with a related record that matches, or fails a condition'(
-			fixture: RelatedFixture,
-		) {
+		async 'some finds records with a related record that matches, or fails a condition'(fixture) {
 			await expectEach(fixture, 'person', OF_PERSONS)
 		},
-		async 'some follows links through records in between'(fixture: RelatedFixture) {
+		async 'some follows links through records in between'(fixture) {
 			await expectEach(fixture, 'post', OF_OTHERS.post)
 			await expectEach(fixture, 'tag', OF_OTHERS.tag)
 		},
-		async 'count compares the number of related records'(fixture: RelatedFixture) {
+		async 'count compares the number of related records'(fixture) {
 			const cases = COUNTS.map(
 				([compare, value, ids]): Expected => [
 					`posts ${compare} ${value}`,
@@ -188,9 +186,7 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 				['one of staff with two posts', some('staff', count('posts', 'eq', 2)), [1]],
 			])
 		},
-		async 'count counts a related record once, however many records in between lead to it'(
-			fixture: RelatedFixture,
-		) {
+		async 'count counts a related record once, however many records in between lead to it'(fixture) {
 			await expectEach(fixture, 'person', [
 				['two editors', count('editors', 'eq', 2), [1]],
 				['more editors', count('editors', 'gt', 2), []],
@@ -198,7 +194,7 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 				['one editor called bob', count('editors', 'eq', 1, is('name', 'bob')), [1, 3]],
 			])
 		},
-		async 'changes and deletions respect conditions through links'({ models, links }: RelatedFixture) {
+		async 'changes and deletions respect conditions through links'({ models, links }) {
 			const { post } = models
 			const selection = { fields: ['id', 'title'], names: ['id', 'title'], version: undefined }
 			const guard = (build: Build) => ({ where: build(links), version: undefined })
@@ -219,10 +215,7 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 			ok(typeof deleted === 'object')
 			deepStrictEqual(JSON.parse(deleted.json), { id: 7, title: 'g' })
 		},
-		async 'a transaction sees its own changes through links to the same model'({
-			models,
-			links,
-		}: RelatedFixture) {
+		async 'a transaction sees its own changes through links to the same model'({ models, links }) {
 			const { person } = models
 			const selection = { fields: ['id'], names: ['id'], version: undefined }
 			const where = DANS_STAFF(links)
@@ -236,9 +229,7 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 			strictEqual(await work.catch((error: unknown) => error), undo)
 			strictEqual(await person.count(where), 0)
 		},
-		async 'orders through links sort by the related record, nulls last both ways, on all pages'(
-			fixture: RelatedFixture,
-		) {
+		async 'orders through links sort by the related record, nulls last both ways, on all pages'(fixture) {
 			for (const [name, ids, ...terms] of ORDERS) {
 				const order = terms.map((term) => term(fixture.links))
 				const model = fixture.models[name]
@@ -247,14 +238,14 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 				deepStrictEqual(await fixture.ids(model, { order, offset: 2 }), ids.slice(2))
 			}
 		},
-		async 'orders and conditions through links go together'(fixture: RelatedFixture) {
+		async 'orders and conditions through links go together'(fixture) {
 			const { models, links } = fixture
 			const order = [by('-name', ['author'])(links)]
 			const where = some('author', some('boss'))(links)
 			for (const limit of [100, 1, 2])
 				deepStrictEqual(await fixture.ids(models.post, { where, order, limit }), [4, 5, 6])
 		},
-		async 'maxTotal bounds what is counted'({ models, links }: RelatedFixture) {
+		async 'maxTotal bounds what is counted'({ models, links }) {
 			const wheres: readonly (readonly [Condition | undefined, total: number])[] = [
 				[undefined, 8],
 				[some('author')(links), 7],
@@ -272,7 +263,7 @@ export const RELATION_TESTS: readonly RelationTest[] = [
 				}
 			}
 		},
-	}).map(([name, run]) => ({ name, run })),
+	}),
 ]
 
 async function expectEach(
