@@ -308,7 +308,8 @@ export class Timeout {
 					late = () => new ModelError('outcome_unknown')
 					return result
 				} catch (error) {
-					failed = { error: rolledBack(error) }
+					// It was rolled back: an unknown outcome is known now.
+					failed = { error: unchanged(error) }
 					throw error
 				} finally {
 					this.begin(item)
@@ -334,10 +335,4 @@ function waitedInVain(): ModelError {
 	const reason =
 		'waited until timeoutSeconds for an open transaction: within transaction(), use what its work is called with'
 	return new ModelError('unavailable', [], new Error(reason))
-}
-
-/** Converts the error of a transaction that was rolled back: an unknown outcome is known now. */
-function rolledBack(error: unknown): unknown {
-	if (!(error instanceof ModelError) || error.kind !== 'outcome_unknown') return error
-	return new ModelError('unavailable', error.fields, error)
 }
