@@ -3,7 +3,7 @@
  * key, with one statement for each relation. Called by `lists.ts` and `gathered-reads.ts`.
  */
 import type { Bytes } from '../../base/time.ts'
-import type { Condition, Value } from '../model.ts'
+import type { Condition } from '../model.ts'
 import { ModelError } from '../model-error.ts'
 import { writeCondition } from './condition.ts'
 import { type Dialect, Sql } from './dialect.ts'
@@ -11,7 +11,7 @@ import { type Embedded, type EmbeddedApart, type ReadApart, Unread } from './emb
 import { fillMarks } from './related.ts'
 import type { Runner } from './runner.ts'
 import { subjectOfModel } from './subject.ts'
-import { ALIAS, type Column, tableName } from './table.ts'
+import { ALIAS, type Column, tableName, valueOfText } from './table.ts'
 
 /**
  * Calls `parse`; if it throws `Unread`, reads the missing records and calls it again with them.
@@ -76,26 +76,20 @@ async function readOf(
 }
 
 /** The key in a mark, after the size. */
-function keyIn(mark: string): unknown[] {
-	return JSON.parse(mark.slice(mark.indexOf(',') + 1)) as unknown[] // written by `Embedding.key`
+function keyIn(mark: string): string[] {
+	const values = JSON.parse(mark.slice(mark.indexOf(',') + 1)) as unknown[] // written by `Embedding.key`
+	return values.map(String)
 }
 
-function isOneOf(keys: readonly Column[], all: readonly (readonly unknown[])[]): Condition {
+function isOneOf(keys: readonly Column[], all: readonly (readonly string[])[]): Condition {
 	const [key] = keys
 	if (keys.length === 1 && key !== undefined)
-		return { op: 'in', field: key.name, values: all.map(([value]) => keyValue(value, key)), exact: true }
+		return { op: 'in', field: key.name, values: all.map(([id = '']) => valueOfText(id, key)), exact: true }
 	const terms = all.map((values): Condition => {
 		const parts = keys.map((one, at): Condition => {
-			return { op: 'eq', field: one.name, value: keyValue(values[at], one), exact: true }
+			return { op: 'eq', field: one.name, value: valueOfText(values[at] ?? '', one), exact: true }
 		})
 		return { op: 'and', terms: parts }
 	})
 	return { op: 'or', terms }
-}
-
-function keyValue(value: unknown, { type }: Column): Exclude<Value, null> {
-	const text = String(value)
-	if (type !== 'integer' && type !== 'bigint') return text
-	const number = Number(text)
-	return Number.isSafeInteger(number) ? number : BigInt(text)
 }

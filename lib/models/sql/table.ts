@@ -138,7 +138,8 @@ export function valuesOfId(id: string, keys: readonly Column[]): readonly Value[
 	return texts.map((text, at) => valueOfText(text, keys[at]))
 }
 
-function valueOfText(text: string, key: Column | undefined): Value {
+/** The value of a key's column, from its text. */
+export function valueOfText(text: string, key: Column | undefined): Exclude<Value, null> {
 	if (key?.type !== 'integer' && key?.type !== 'bigint') return text
 	const number = Number(text)
 	return Number.isSafeInteger(number) ? number : BigInt(text)
