@@ -120,11 +120,10 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 			return decimals(details)
 		case 'date':
 		case 'time':
+		case 'uuid':
 			return { ...quoted, exact: asText }
 		case 'timestamp':
 			return column.sqlType === 'timestamp' ? instants(details) : datetimes(details.scale)
-		case 'uuid':
-			return { ...quoted, exact: asText }
 		case 'json':
 			return jsonAndCursor(whole)
 		case 'bytes':

@@ -227,10 +227,8 @@ export function recordText(
 	related: readonly Member[] = [],
 	large?: LargeSql,
 ): string {
-	const before = alias === '' ? '' : `${alias}.`
 	const own = selected.map(({ column, as }) => ({
-		as,
-		sql: jsonText(column, before + ansiQuoted(column.name)),
+		...{ as, sql: jsonText(column, columnName(QUOTING, column, alias)) },
 	}))
 	const members = [...own, ...related]
 	// With its type, which aggregates would not guess.

@@ -18,7 +18,6 @@ export interface Target {
 	readonly plan: Plan
 	readonly selection: Selection
 	readonly runner: Runner
-	readonly isInTransaction: boolean
 	/** The model in a transaction. */
 	within(runner: Runner): Model
 }
@@ -39,7 +38,7 @@ async function createTogether(
 	to: Target,
 	values: readonly Values[],
 ): Promise<readonly Created[] | undefined> {
-	const { subject, plan, runner, isInTransaction } = to
+	const { subject, plan, runner } = to
 	const { dialect, table } = subject
 	if (values.length < 2 || dialect.rereads === true || !dialect.returning.insert) return undefined
 	const statements = insertStatements(subject, values, plan)
@@ -62,7 +61,7 @@ async function createTogether(
 		return created
 	}
 	const mayBeSkipped = dialect.skipsSilently && table.hasTriggers !== false
-	const isAtomic = statements.length === 1 && !isInTransaction && !mayBeSkipped
+	const isAtomic = statements.length === 1 && !runner.isInTransaction && !mayBeSkipped
 	return isAtomic ? insert(runner) : runner.transaction(insert)
 }
 

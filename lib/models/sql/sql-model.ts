@@ -187,7 +187,7 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		return {
 			...{ subject: this.#subject, plan: this.#planOfChange(selection), selection },
-			...{ runner: this.#runner, isInTransaction: this.#runner.isInTransaction },
+			runner: this.#runner,
 			within: (runner) => (runner === this.#runner ? this : modelBy(runner, this.#live)),
 		}
 	}

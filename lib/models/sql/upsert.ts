@@ -43,7 +43,7 @@ export async function upsert(to: Target, given: Upsert): Promise<Upserted> {
 			} else if (done !== undefined) return done
 		} catch (error) {
 			// After a deadlock, a transaction is over: only its caller can retry it.
-			if (to.isInTransaction || !(error instanceof ModelError) || error.kind !== 'busy') throw error
+			if (to.runner.isInTransaction || !(error instanceof ModelError) || error.kind !== 'busy') throw error
 			if (performance.now() - begun > MAX_BUSY) throw error
 		}
 		await setTimeout(Math.random() * Math.min(attempt, MAX_PAUSE))
@@ -104,14 +104,13 @@ async function changeOrCreate(
 	given: Upsert,
 	isRepeated: boolean,
 ): Promise<Upserted | ModelError | undefined> {
-	const { subject, runner, selection, isInTransaction } = to
+	const { subject, runner, selection } = to
+	const { isInTransaction } = runner
 	const { values, changes, on, where } = given
 	const mayLock = subject.dialect.readsSnapshots === true
 	// In a transaction, a failed insert keeps the conflicting record locked, so that it can be found.
 	if (isRepeated && mayLock && !isInTransaction)
-		return runner.transaction((inner) => {
-			return changeOrCreate({ ...to, runner: inner, isInTransaction: true }, given, true)
-		})
+		return runner.transaction((inner) => changeOrCreate({ ...to, runner: inner }, given, true))
 	const locks = isRepeated && mayLock
 	const id = await findId(to, given, where, locks)
 	const target = to.within(runner)

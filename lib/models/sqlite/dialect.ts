@@ -4,7 +4,7 @@ import { ansiQuoted, type Column, columnName, type Table } from '../sql/table.ts
 import type { Lru } from '../sql/text-cache.ts'
 import { failureOf } from './errors.ts'
 import { exactSql, keySql, recordSql, recordText, relatedList, sizeSql, type Writing } from './json.ts'
-import { Lists, nextOfKey } from './list.ts'
+import { Lists, nextFromKey } from './list.ts'
 import { totalsOf } from './totals.ts'
 import { bound, boundAfter } from './types.ts'
 
@@ -40,7 +40,7 @@ export function dialectOf({ columns, key, isView }: Table, writing: Writing, lru
 			record: (selected, alias, related, large) => recordText(selected, related, alias, writing, large),
 			key: (columns, alias) => keySql(columns, alias, writing),
 			list: (parts) => relatedList(parts, writing),
-			next: nextOfKey,
+			next: nextFromKey,
 			size: (selected, alias) => sizeSql(selected, alias, writing),
 		},
 		exact: (column, alias) => exactSql(column, columnName(dialect, column, alias)),

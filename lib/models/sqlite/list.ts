@@ -219,11 +219,11 @@ function fromOneRow(
 }
 
 function nextOf(text: string, keys: unknown, parts: ListParts, isOneKey: boolean): string {
-	if (isOneKey) return typeof keys === 'string' ? nextFromKey(keys, parts) : nextFromRecord(text, parts)
+	if (isOneKey) return typeof keys === 'string' ? nextFromKey(keys, parts.order) : nextFromRecord(text, parts)
 	// `keys` is a JSON array. Each key in it is the text of a JSON array, or null if the record has the values.
 	const key =
 		typeof keys === 'string' && keys.includes('"') ? (JSON.parse(keys) as unknown[])[parts.limit - 1] : null
-	return typeof key === 'string' ? nextFromKey(key, parts) : nextFromRecord(text, parts)
+	return typeof key === 'string' ? nextFromKey(key, parts.order) : nextFromRecord(text, parts)
 }
 
 function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): Listed {
@@ -237,7 +237,8 @@ function fromRows(rows: Rows['rows'], parts: ListParts, record: RecordSql): List
 		if (units > parts.maxBytes) throw new ModelError('too_large')
 		texts.push(text)
 	}
-	const cursor = records.length > parts.limit ? nextFromKey(records[parts.limit - 1]?.[0], parts) : undefined
+	const cursor =
+		records.length > parts.limit ? nextFromKey(records[parts.limit - 1]?.[0], parts.order) : undefined
 	return listedOf(`[${texts.join(',')}]`, cursor, rows[0]?.[width + 1], parts)
 }
 
@@ -296,7 +297,8 @@ function nextFromRecord(text: string, { order, selected }: ListParts): string {
 	)
 }
 
-function nextFromKey(key: unknown, { order }: Pick<ListParts, 'order'>): string {
+/** The sort values in a key of a list, or of a list of related records. */
+export function nextFromKey(key: unknown, order: ListParts['order']): string {
 	// Written by `json_array`.
 	const values = JSON.parse(String(key)) as unknown[]
 	return JSON.stringify(
@@ -308,9 +310,4 @@ function nextFromKey(key: unknown, { order }: Pick<ListParts, 'order'>): string 
 			return value
 		}),
 	)
-}
-
-/** The sort values of a list of related records. */
-export function nextOfKey(values: string, order: ListParts['order']): string {
-	return nextFromKey(values, { order })
 }
