@@ -40,10 +40,10 @@ import { totalsOf } from './totals.ts'
 import { upsert } from './upsert.ts'
 import {
 	deleteStatement,
-	hasLinks,
 	insertStatement,
 	type Locking,
 	lockStatement,
+	locksFirst,
 	UNGUARDED,
 	updateStatement,
 } from './writes.ts'
@@ -62,8 +62,6 @@ export class SqlModel implements Model {
 	readonly replicas: Replicas | undefined
 	/** Only if the dialect has them. */
 	readonly totals?: NonNullable<Model['totals']>
-	readonly #live: LiveTable
-	readonly #runner: Runner
 	/** @internal */
 	readonly [RUNNER]: Runner
 	readonly #lists: Lists
@@ -88,13 +86,12 @@ export class SqlModel implements Model {
 		this.readOnly = !isWritable || key.length === 0
 		this.readOnlyReason = readOnlyReason
 		this[LIVE] = live
-		this.#live = live
-		this.#runner =
+		const runner =
 			driver instanceof Runner ? driver : new Runner(driver, dialect, live, new Timeout(timeoutSeconds))
-		this[RUNNER] = this.#runner
-		this.replicas = this.#runner.driver.replicas
-		this.#lists = new Lists(live, this.#runner)
-		const totals = totalsOf(live, this.#runner)
+		this[RUNNER] = runner
+		this.replicas = runner.driver.replicas
+		this.#lists = new Lists(live, runner)
+		const totals = totalsOf(live, runner)
 		if (totals !== undefined) this.totals = totals
 	}
 
@@ -115,7 +112,7 @@ export class SqlModel implements Model {
 	read(id: string, selection: Selection, where: Condition | undefined): Promise<Found | undefined> {
 		const reads = this.#readsOf(selection)
 		// A transaction has one connection, so batching gains nothing.
-		if (this.#runner.isInTransaction || this.#subject.dialect.keyIn === undefined)
+		if (this[RUNNER].isInTransaction || this.#subject.dialect.keyIn === undefined)
 			return reads.alone(id, where)
 		return reads.gathered(id, where)
 	}
@@ -126,10 +123,10 @@ export class SqlModel implements Model {
 		where?: Condition,
 		deletes = false,
 	): Promise<Found | undefined> {
-		const plan = this.#live.plans.of(selection)
-		const lock = () => this.#lockedRow(id, plan, { ...UNGUARDED, where, deletes }, this.#runner)
+		const plan = this[LIVE].plans.of(selection)
+		const lock = () => this.#lockedRow(id, plan, { ...UNGUARDED, where, deletes }, this[RUNNER])
 		const found = await lock()
-		if (found !== undefined || !(this.#runner.session !== undefined || this.#subject.table.hasPolicies))
+		if (found !== undefined || !(this[RUNNER].session !== undefined || this.#subject.table.hasPolicies))
 			return found
 		// Locks also need the policies of updates: a record that those exclude is only read.
 		const unlocked = await this.read(id, selection, where)
@@ -137,7 +134,7 @@ export class SqlModel implements Model {
 	}
 
 	readWritten(id: string, selection: Selection): Promise<Found | undefined> {
-		return this.#written(id, this.#live.plans.of(selection), this.#runner)
+		return this.#written(id, this[LIVE].plans.of(selection), this[RUNNER])
 	}
 
 	async create(values: Values, selection: Selection): Promise<Created> {
@@ -147,7 +144,7 @@ export class SqlModel implements Model {
 		if (missing !== undefined) throw new ModelError('not_null', [missing])
 		const plan = this.#planOfChange(selection)
 		if (!dialect.returning.insert || dialect.rereads) return this.#insertAndRead(values, plan)
-		const { rows } = await this.#runner.run(insertStatement(this.#subject, values, plan))
+		const { rows } = await this[RUNNER].run(insertStatement(this.#subject, values, plan))
 		// No error but no row: a trigger returned null, so the database skipped the insert.
 		if (rows[0] === undefined) throw new ModelError('refused')
 		return { ...plan.returnedRow.found(rows[0]), id: plan.returnedRow.id(rows[0]) }
@@ -165,14 +162,14 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		const plan = this.#planOfChange(selection)
 		const { returning, rereads } = this.#subject.dialect
-		if (!returning.delete || this.#locksFirst(guard)) return this.#readAndDelete(id, plan, guard)
+		if (!returning.delete || locksFirst(this.#subject, guard)) return this.#readAndDelete(id, plan, guard)
 		if (rereads) return this.#deleteAndRead(id, plan, guard)
 		const write = () => deleteStatement(this.#subject, id, plan, guard)
 		return this.#changed(write, id, plan, { ...guard, deletes: true })
 	}
 
 	get unique(): readonly (readonly string[])[] {
-		return this.#live.opened.uniques ?? []
+		return this[LIVE].opened.uniques ?? []
 	}
 
 	async createMany(values: readonly Values[], selection: Selection): Promise<readonly Created[]> {
@@ -187,13 +184,13 @@ export class SqlModel implements Model {
 		this.#mustBeWritable()
 		return {
 			...{ subject: this.#subject, plan: this.#planOfChange(selection), selection },
-			runner: this.#runner,
-			within: (runner) => (runner === this.#runner ? this : modelBy(runner, this.#live)),
+			runner: this[RUNNER],
+			within: (runner) => (runner === this[RUNNER] ? this : modelBy(runner, this[LIVE])),
 		}
 	}
 
 	transaction<T>(work: (model: Model) => Promise<T>): Promise<T> {
-		return this.#runner.transaction((runner) => work(modelBy(runner, this.#live)))
+		return this[RUNNER].transaction((runner) => work(modelBy(runner, this[LIVE])))
 	}
 
 	transactsWith(other: Model): boolean {
@@ -201,31 +198,31 @@ export class SqlModel implements Model {
 	}
 
 	transactionWith<T>(_others: readonly Model[], work: (within: Within) => Promise<T>): Promise<T> {
-		return this.#runner.transaction(({ driver }) => work(withinOf(this, driver)))
+		return this[RUNNER].transaction(({ driver }) => work(withinOf(this, driver)))
 	}
 
 	/** @internal */
 	[JOIN](driver: Driver, session?: SessionSetup): Model {
-		return modelBy(this.#runner.within(driver, session), this.#live)
+		return modelBy(this[RUNNER].within(driver, session), this[LIVE])
 	}
 
 	failureOf(error: unknown): ModelError | undefined {
-		return this.#runner.failureOf(error)
+		return this[RUNNER].failureOf(error)
 	}
 
 	check(writes = false): Promise<void> {
-		return this.#runner.check(writes)
+		return this[RUNNER].check(writes)
 	}
 
 	references(other: Model): readonly Reference[] {
 		const live = liveTableOf(other)
-		return live !== undefined && areTogether(this.#live, other) ? referencesTo(this.#live, live) : []
+		return live !== undefined && areTogether(this[LIVE], other) ? referencesTo(this[LIVE], live) : []
 	}
 
 	joins(other: Model): boolean {
 		const live = liveTableOf(other)
-		if (live === undefined || !areTogether(this.#live, other)) return false
-		this.#live.link(live)
+		if (live === undefined || !areTogether(this[LIVE], other)) return false
+		this[LIVE].link(live)
 		return true
 	}
 
@@ -234,7 +231,7 @@ export class SqlModel implements Model {
 	}
 
 	get source(): object {
-		return this.#runner.driver
+		return this[RUNNER].driver
 	}
 
 	/** In a transaction, so that a record isn't stored if reading it fails. */
@@ -243,7 +240,7 @@ export class SqlModel implements Model {
 			const { insertId, affected } = await runner.run(insertStatement(this.#subject, values, plan))
 			if (affected === 0 && this.#subject.dialect.rereads) throw new ModelError('refused')
 			const id = idFrom(this.#subject, (name) => (isGiven(values[name]) ? values[name] : insertId))
-			const found = await new Reads(this.#live, () => plan, runner).alone(id, undefined)
+			const found = await new Reads(this[LIVE], () => plan, runner).alone(id, undefined)
 			if (found !== undefined) return { ...found, id }
 			throw this.#notInView() ?? new TypeError(`a record just written to ${this.name} can't be read`)
 		})
@@ -252,7 +249,7 @@ export class SqlModel implements Model {
 	/** In a transaction: its row lock prevents a concurrent change between the update and the read. */
 	async #updateAndRead(id: string, changes: Changes, plan: Plan, guard: Guard): Promise<Found | Absent> {
 		const found = await this.#inTransaction(async (runner) => {
-			const isLocked = this.#locksFirst(guard)
+			const isLocked = locksFirst(this.#subject, guard)
 			if (isLocked && (await this.#lockedRow(id, plan, guard, runner)) === undefined) return undefined
 			const { affected } = await runner.run(
 				updateStatement(this.#subject, id, changes, plan, isLocked ? UNGUARDED : guard),
@@ -265,13 +262,13 @@ export class SqlModel implements Model {
 			if (error !== undefined) throw error
 			return found
 		})
-		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+		return found ?? whyAbsent(this[RUNNER], this.#subject, id, plan, guard)
 	}
 
 	/** Reads a record just written; in a transaction by locking it, because the snapshot may lack others' changes before it. */
 	async #written(id: string, plan: Plan, runner: Runner): Promise<Found | undefined> {
-		if (!this.#runner.isInTransaction || this.#subject.dialect.readsSnapshots !== true)
-			return new Reads(this.#live, () => plan, runner).alone(id, undefined)
+		if (!this[RUNNER].isInTransaction || this.#subject.dialect.readsSnapshots !== true)
+			return new Reads(this[LIVE], () => plan, runner).alone(id, undefined)
 		return this.#lockedRow(id, plan, UNGUARDED, runner)
 	}
 
@@ -286,12 +283,7 @@ export class SqlModel implements Model {
 			const { rows } = await runner.run(write())
 			return rows[0] && plan.returnedRow.found(rows[0])
 		}
-		return (await change(this.#runner)) ?? whyAbsent(this.#runner, this.#subject, id, plan, guard, change)
-	}
-
-	/** Whether the record is locked before a change, because the change itself can't check the condition. */
-	#locksFirst(guard: Guard): boolean {
-		return this.#subject.dialect.checksLinksFirst === true && hasLinks(guard.where)
+		return (await change(this[RUNNER])) ?? whyAbsent(this[RUNNER], this.#subject, id, plan, guard, change)
 	}
 
 	/** The error for a record that isn't in the view after a change; the transaction rolls it back. */
@@ -305,7 +297,7 @@ export class SqlModel implements Model {
 			if (found !== undefined) await runner.run(deleteStatement(this.#subject, id, plan, UNGUARDED))
 			return found
 		})
-		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+		return found ?? whyAbsent(this[RUNNER], this.#subject, id, plan, guard)
 	}
 
 	/** @throws ModelError `refused` if the record is still there: a trigger of the view hasn't deleted it */
@@ -313,27 +305,27 @@ export class SqlModel implements Model {
 		const found = await this.#inTransaction(async (runner) => {
 			const { rows } = await runner.run(deleteStatement(this.#subject, id, plan, guard))
 			if (rows[0] === undefined) return undefined
-			if ((await new Reads(this.#live, () => plan, runner).alone(id, undefined)) !== undefined)
+			if ((await new Reads(this[LIVE], () => plan, runner).alone(id, undefined)) !== undefined)
 				throw new ModelError('refused')
 			return plan.returnedRow.found(rows[0])
 		})
-		return found ?? whyAbsent(this.#runner, this.#subject, id, plan, guard)
+		return found ?? whyAbsent(this[RUNNER], this.#subject, id, plan, guard)
 	}
 
 	/** Runs `work` in the current transaction or in a new one; for a view in a savepoint, because `work` may undo a change. */
 	#inTransaction<T>(work: (runner: Runner) => Promise<T>): Promise<T> {
-		return this.#runner.isInTransaction && !this.#subject.table.isView
-			? work(this.#runner)
-			: this.#runner.transaction(work)
+		return this[RUNNER].isInTransaction && !this.#subject.table.isView
+			? work(this[RUNNER])
+			: this[RUNNER].transaction(work)
 	}
 
 	get #subject(): Subject {
-		return this.#live.subject
+		return this[LIVE].subject
 	}
 
 	/** @throws TypeError if the selection has related records */
 	#planOfChange(selection: Selection): Plan {
-		const plan = this.#live.plans.of(selection)
+		const plan = this[LIVE].plans.of(selection)
 		if (plan.embedded === undefined) return plan
 		throw new TypeError(`a change of ${this.name} returns no related records: read the record after it`)
 	}
@@ -341,14 +333,14 @@ export class SqlModel implements Model {
 	#readsOf(selection: Selection): Reads {
 		let reads = this.#reads.get(selection)
 		if (reads === undefined) {
-			reads = new Reads(this.#live, () => this.#live.plans.of(selection), this.#runner)
+			reads = new Reads(this[LIVE], () => this[LIVE].plans.of(selection), this[RUNNER])
 			this.#reads.set(selection, reads)
 		}
 		return reads
 	}
 
 	#mustBeWritable(): void {
-		if (this.readOnly) throw new TypeError(readOnlyText(this.#live.opened))
+		if (this.readOnly) throw new TypeError(readOnlyText(this[LIVE].opened))
 	}
 }
 

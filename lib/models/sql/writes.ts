@@ -239,6 +239,11 @@ export interface Locking extends Guard {
 /** The guard of a change to a record that is locked, and was found to fit. */
 export const UNGUARDED: Guard = { where: undefined, version: undefined }
 
+/** Whether a record is locked before a change, because the change itself can't check the condition. */
+export function locksFirst({ dialect }: Subject, { where }: Guard): boolean {
+	return dialect.checksLinksFirst === true && hasLinks(where)
+}
+
 /** Reads and locks a record that is about to be changed or deleted. Rows of views can't always be locked. */
 export function lockStatement(subject: Subject, id: string, plan: Plan, guard: Locking): Statement {
 	const { locked = '', lockedToDelete = locked } = subject.dialect
@@ -316,7 +321,7 @@ export function isVersion(stored: unknown, required: string): boolean {
 }
 
 /** Whether a condition has links, so that it selects from other tables. */
-export function hasLinks(condition: Condition | undefined): boolean {
+function hasLinks(condition: Condition | undefined): boolean {
 	switch (condition?.op) {
 		case 'some':
 		case 'count':
