@@ -14,8 +14,6 @@ import { Body, type BodySource } from '../request/body.ts'
 import { type Incoming, traceOf } from '../request/incoming.ts'
 import { Request, type RequestSource } from '../request/request.ts'
 import { loggedPath } from '../request/url.ts'
-import type { Plan } from '../validate/plan.ts'
-import type { Spec } from '../validate/validator.ts'
 import type { Action } from './action.ts'
 import type { App } from './app.ts'
 import type { Watched } from './watched.ts'
@@ -260,11 +258,6 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 
 	get isAborted(): boolean {
 		return this.#abort?.signal.aborted === true
-	}
-
-	/** The compiled form of a spec, if the method has used it before. */
-	compiledSpec(spec: Spec): Plan | undefined {
-		return this.action?.memo.compiled(spec, this.app.validator)
 	}
 
 	/** @throws TypeError if neither the handler nor the server declares an acl */

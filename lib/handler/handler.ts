@@ -240,8 +240,8 @@ export class RestHandler extends HandlerHooks {
 	getParams(spec?: Spec, source?: Readonly<Record<string, unknown>>): unknown {
 		const exchange = exchangeOf(this, 'getParams')
 		const { from, options } = sourceOf(exchange, source)
-		const usedSpec = spec === undefined ? declaredSpec(exchange) : (exchange.compiledSpec(spec) ?? spec)
-		return readParams(usedSpec, from, options)
+		const compiled = spec && exchange.action?.memo.compiled(spec, exchange.app.validator)
+		return readParams(spec === undefined ? declaredSpec(exchange) : (compiled ?? spec), from, options)
 	}
 
 	/** `getParams` for asynchronous schemas. */
