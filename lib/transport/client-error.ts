@@ -4,7 +4,6 @@
  */
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Milliseconds } from '../base/time.ts'
 import type { App } from '../exchange/app.ts'
@@ -109,8 +108,7 @@ function endWith(app: App, socket: Socket, error: RestError, id: string = crypto
 function end(app: App, socket: Socket, text: string): void {
 	socket.end(text)
 	socket.resume()
-	const linger: Due = { due: app.deadlines.clock() + LINGER_MS, expire: () => socket.destroy() }
-	app.deadlines.add(linger)
+	const linger = app.deadlines.after(LINGER_MS, () => socket.destroy())
 	socket.once('close', () => app.deadlines.delete(linger))
 }
 

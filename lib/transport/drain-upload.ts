@@ -30,8 +30,7 @@ export function drainUpload(exchange: Exchange, end: () => void): void {
 		size += chunk.length
 		if (size > MAX_DRAINED) stop()
 	}
-	const drain: Due = { due: app.deadlines.clock() + Math.min(MAX_DRAIN_MS, app.bodyTimeout), expire: stop }
-	app.deadlines.add(drain)
+	const drain = app.deadlines.after(Math.min(MAX_DRAIN_MS, app.bodyTimeout), stop)
 	incoming.on('data', drop).on('end', stop).on('close', stop).on('error', stop)
 	incoming.resume()
 }

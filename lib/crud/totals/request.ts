@@ -1,7 +1,6 @@
 /** Parses what `GET /totals` asks for: `by`, the totals, `having`, `sort`, `limit` and `tz`; filters are those of a list. */
 import { attempt } from '../../base/attempt.ts'
 import type {
-	Condition,
 	Field,
 	TimePart,
 	Total,
@@ -44,7 +43,7 @@ export function completeTotals(given: Partial<TotalsRequest>): TotalsRequest {
 }
 
 /** @throws RestError `bad_request` for an invalid value, naming its parameter */
-export function totalsRequest(plan: CrudPlan, params: QueryParams, where?: Condition): TotalsRequest {
+export function totalsRequest(plan: CrudPlan, params: QueryParams): TotalsRequest {
 	const totals = totalsPlan(plan)
 	const { count } = params
 	const by = keysOf(totals, params, count)
@@ -55,7 +54,7 @@ export function totalsRequest(plan: CrudPlan, params: QueryParams, where?: Condi
 	return {
 		by,
 		totals: asked.map(({ total }) => total),
-		where: where ?? params.condition(),
+		where: params.condition(),
 		having: having === undefined ? undefined : havingCondition(having, asked, count),
 		order: orderOf(by, asked, params),
 		limit: limitOf(params, totals),

@@ -66,7 +66,7 @@ export function answerCompressed(
 function compress(exchange: Exchange, compression: Compression, reply: Reply): Reply | Promise<Reply> {
 	// Another reply, such as a timeout's, was sent instead.
 	if (exchange.isReplied) return reply
-	const coding = compression.choose(textOf(exchange.headers['accept-encoding']))
+	const coding = compression.choose(exchange.headers['accept-encoding'])
 	if (reply.status === 304) return notModified(exchange, reply, coding)
 	if (!isCompressible(exchange, compression, reply)) return reply
 	const headers = [...reply.headers]
@@ -95,10 +95,6 @@ function compress(exchange: Exchange, compression: Compression, reply: Reply): R
 	} catch (error) {
 		return fallBack(error)
 	}
-}
-
-function textOf(header: string | string[] | undefined): string | undefined {
-	return Array.isArray(header) ? header.join(', ') : header
 }
 
 function isCompressible(exchange: Exchange, { threshold }: Compression, reply: Reply): boolean {

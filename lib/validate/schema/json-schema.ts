@@ -39,7 +39,6 @@ export interface JsonSchema {
 	readonly allOf?: readonly JsonSchema[]
 	readonly default?: unknown
 	readonly readOnly?: boolean
-	readonly writeOnly?: boolean
 	/** Schemas that a `$ref` within this one refers to: `#/$defs/Tag`. */
 	readonly $defs?: Readonly<Record<string, JsonSchema>>
 	readonly [RECURSIVE]?: true
