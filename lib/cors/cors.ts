@@ -111,20 +111,15 @@ export function corsOption(
 	const allowed = (origin: string): OriginLines => {
 		return { isAllowed: true, lines: [...linesOf(origin), ...refused.lines] }
 	}
-	if (typeof origins !== 'function') {
-		const byOrigin = new Map(origins.map((origin) => [origin, allowed(origin)]))
-		return {
-			maxAge,
-			forOrigin: (origin) => byOrigin.get(origin ?? '') ?? refused,
-			isNamed: (origin) => byOrigin.has(origin ?? ''),
-		}
+	const byOrigin = new Map(typeof origins === 'function' ? [] : origins.map((one) => [one, allowed(one)]))
+	const find = (origin = ''): OriginLines | undefined => {
+		if (typeof origins !== 'function') return byOrigin.get(origin)
+		return isOrigin(origin) && isTrue(origins, origin, logger) ? allowed(origin) : undefined
 	}
-	const isNamed = (origin: string | undefined): boolean =>
-		origin !== undefined && isOrigin(origin) && isTrue(origins, origin, logger)
 	return {
 		maxAge,
-		forOrigin: (origin) => (origin !== undefined && isNamed(origin) ? allowed(origin) : refused),
-		isNamed,
+		forOrigin: (origin) => find(origin) ?? refused,
+		isNamed: (origin) => find(origin) !== undefined,
 	}
 }
 
