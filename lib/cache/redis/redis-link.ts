@@ -21,7 +21,7 @@ interface ClientListeners {
 	ended(): void
 }
 
-/** One interface for the Redis clients: `ioredis.ts` and `node-redis.ts` implement it, and `client.ts` chooses. */
+/** One interface for the Redis clients: `client.ts` implements it for each, and chooses. */
 export interface ClientAdapter {
 	/** Whether keys are spread over the servers of a Redis Cluster. */
 	readonly isCluster: boolean
