@@ -3,18 +3,7 @@
  * constructed; `changes.ts` calls `audited` with each change.
  */
 import { nearest } from '../base/options.ts'
-import { timeOfDay } from '../base/time.ts'
-import {
-	type Absent,
-	type Condition,
-	type Field,
-	type Found,
-	type Model,
-	NOW,
-	type Selection,
-	type Values,
-	type Within,
-} from '../models/model.ts'
+import type { Absent, Condition, Field, Found, Model, Selection, Values, Within } from '../models/model.ts'
 import { isTransient, ModelError } from '../models/model-error.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import { reasonOf } from './check-fields.ts'
@@ -22,6 +11,7 @@ import { NOTHING } from './fields.ts'
 import { recordTexts, withMembers } from './json-text.ts'
 import type { AuditOption, CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import { timeFor } from './stamps.ts'
 
 /** The model that changes are recorded in, and the fields that are recorded. */
 export interface Audit {
@@ -167,7 +157,7 @@ async function recorded<T extends Found | Absent>(
 	const after = isGone ? undefined : await written(id)
 	const values: Values = {
 		who,
-		at: audit.model.setsNow === true ? NOW : new Date(timeOfDay()).toISOString(),
+		at: timeFor(audit.model),
 		operation: change.operation,
 		record: id,
 		...differences(audit, before, after),

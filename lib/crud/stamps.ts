@@ -34,7 +34,7 @@ export function living({ softDelete }: Pick<Stamps, 'softDelete'>): Condition | 
 }
 
 /** The current time for a field: the store's, if it can set that. */
-function now({ setsNow }: Model): Value | typeof NOW {
+export function timeFor({ setsNow }: Model): Value | typeof NOW {
 	return setsNow === true ? NOW : new Date(timeOfDay()).toISOString()
 }
 
@@ -44,13 +44,13 @@ interface Stamped extends Stamps {
 
 /** Changes with the time of the change. */
 export function touched<T extends Changes>({ touch, model }: Stamped, changes: T): T {
-	return touch === undefined ? changes : { ...changes, [touch.field.name]: now(model) }
+	return touch === undefined ? changes : { ...changes, [touch.field.name]: timeFor(model) }
 }
 
 /** The changes that delete a record, or restore it. */
 export function deletion(stamped: Stamped, isRestored = false): Changes | undefined {
 	const { softDelete, model } = stamped
-	return softDelete && touched(stamped, { [softDelete.field.name]: isRestored ? null : now(model) })
+	return softDelete && touched(stamped, { [softDelete.field.name]: isRestored ? null : timeFor(model) })
 }
 
 /**
