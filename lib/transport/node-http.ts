@@ -10,10 +10,9 @@ import { parseTarget } from '../request/url.ts'
 import { isLoopback, loopbackHosts, MAX_HEADER_LINES, Vetting } from './admission.ts'
 import { answerClientError, answerConnect } from './client-error.ts'
 import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
-import type { Outgoing } from './outgoing.ts'
+import { type Outgoing, watchResponse } from './outgoing.ts'
 import { send } from './send.ts'
 import { expectationError, isUnlisted, refuse, type Service, serve, startWatch } from './serving.ts'
-import { watchResponse } from './watch-response.ts'
 
 export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */

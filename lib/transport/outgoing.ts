@@ -1,7 +1,11 @@
-/** What we use of node's HTTP/1 and HTTP/2 responses, and how to cut an answer off. For `send.ts` and `slow-reader.ts`. */
+/**
+ * What we use of node's HTTP/1 and HTTP/2 responses, how to cut an answer off, and how its watch ends. For `node-http.ts`,
+ * `send.ts` and `slow-reader.ts`.
+ */
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { Closable, Exchange } from '../exchange/exchange.ts'
+import type { Watched } from '../exchange/watched.ts'
 
 /** What we use of a response object: node:http's, or http2's compatible one. */
 export interface Outgoing extends Writable {
@@ -41,4 +45,26 @@ export function cutOff(exchange: Exchange, response: Outgoing): void {
 	const isTcp = socket?.remoteAddress !== undefined && socket.encrypted !== true
 	if (isOld && isTcp) socket.resetAndDestroy?.()
 	response.destroy(exchange.isHttp2 ? new Error('the answer was cut off') : undefined)
+}
+
+/** Ends the watch when the answer has been written, or the client has disconnected. */
+export function watchResponse(watch: Watched, exchange: Exchange, response: Outgoing): void {
+	const onClose = (): void => watch.end(false)
+	// Must run before node's own listener, which detaches the connection.
+	response.prependOnceListener('finish', () => {
+		watch.end(!isCutOff(exchange, response))
+		exchange.connection?.off('close', onClose)
+	})
+	response.once('close', onClose)
+	// A pipelined response doesn't emit `close` when the client disconnects.
+	if (exchange.connection !== response) exchange.connection?.once('close', onClose)
+}
+
+/**
+ * Whether the answer is incomplete in spite of `finish`: HTTP/2 emits `finish` for every stream, and a destroyed socket
+ * emits it although bytes were dropped.
+ */
+function isCutOff({ incoming }: Exchange, { stream, writableEnded }: Outgoing): boolean {
+	if (stream !== undefined) return !writableEnded || stream.aborted === true
+	return incoming.socket?.destroyed === true
 }

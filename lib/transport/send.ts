@@ -5,9 +5,8 @@ import { isStreamed, LONG_TEXT, linesByName, type Reply, type StreamedBody } fro
 import { disposeBody, readableOf } from '../reply/unsent.ts'
 import { hasBody } from '../request/incoming.ts'
 import { drainUpload, limitRest } from './drain-upload.ts'
-import { cutOff, type Outgoing } from './outgoing.ts'
+import { cutOff, type Outgoing, watchResponse } from './outgoing.ts'
 import { limitStream, limitWait } from './slow-reader.ts'
-import { watchResponse } from './watch-response.ts'
 
 /** Sends a reply; `mustClose` closes the connection after it. */
 export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustClose: boolean): void {
