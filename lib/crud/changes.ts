@@ -56,11 +56,14 @@ export async function createWithin(view: CrudView, scope: Scope, given: Changes)
 	const create = (into: Model) => into.create(all, more?.selection ?? withNeeded(view))
 	const run = () => changed(view, { operation: 'create', scope, mayMove: scope.isOpen }, create)
 	const created = await translateWriteErrors(view, 'create', run, scope, all)
+	const record = recordOf(view, created.id, await completed(view, created.json, more), created.version)
 	const state = view[STATE]
 	const isPlain = plan.keys.length === 1
-	if (!Object.isFrozen(state))
-		state.createdSegment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
-	return recordOf(view, created.id, await completed(view, created.json, more), created.version)
+	if (!Object.isFrozen(state)) {
+		const segment = isPlain ? encodeURIComponent(created.id) : await segmentOf(view, created.id, scope)
+		state.created = { segment, text: record.text }
+	}
+	return record
 }
 
 /** Adds to the values of a new record those of its scope, its version, and the time. @throws RestError `forbidden` */

@@ -219,9 +219,9 @@ export async function create(view: CrudView, bodies: BodyReader, nested?: Nested
 	)
 	// Related records are below another path, if their handler is mounted at all.
 	const path = view[WITHIN] === undefined ? (exchange.mount?.path ?? []) : view[FACTS].paths[0]
-	const { createdSegment } = given.length === 0 ? state : view[STATE]
-	if (createdSegment !== undefined && path !== undefined)
-		view.header('Location', recordUrl(exchange.incoming, path, createdSegment))
+	const { created } = given.length === 0 ? state : view[STATE]
+	if (created !== undefined && path !== undefined)
+		view.header('Location', recordUrl(exchange.incoming, path, created.segment))
 	return recordAnswer(view, answer)
 }
 

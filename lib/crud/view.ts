@@ -67,8 +67,8 @@ export interface RequestState {
 	needed: readonly CrudField[]
 	/** The version that the record must have for a change. */
 	version: string | undefined
-	/** The last segment of the URL of the record that was created. */
-	createdSegment: string | undefined
+	/** The record that was created: the last segment of its URL, and its JSON. */
+	created: { readonly segment: string; readonly text: string } | undefined
 	/** The `meta` of the page that was read. */
 	page: PageMeta | undefined
 	/** For an export, where each page ends: what its model has returned as `next`. */
@@ -112,7 +112,7 @@ export function stateOf(
 		isDeleted,
 		needed,
 		version: undefined,
-		createdSegment: undefined,
+		created: undefined,
 		page: undefined,
 	}
 }

@@ -15,7 +15,7 @@ import { memberTexts, withMembers } from '../json-text.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
 import { modelOf, recordRelated, resolveScope, translateModelErrors } from '../reads.ts'
 import { limitOf, relatedAccess } from '../relations/access.ts'
-import { NO_INCLUDE } from '../relations/parse-include.ts'
+import { type Include, NO_INCLUDE } from '../relations/parse-include.ts'
 import { fieldsNamed, nothing, recordsIn, scopeBelow, valuesOf } from '../relations/records.ts'
 import { complete } from '../relations/related.ts'
 import { both, EVERYTHING, type Scope } from '../scope.ts'
@@ -118,9 +118,9 @@ export async function createNested(
 			)
 		for (const one of checked) await createBelow(view, answer.id, one)
 		if (requested.include.length === 0) return answer
-		const { createdSegment } = view[STATE]
-		beginState(view, requested).createdSegment = createdSegment
-		return withRelated(view, answer)
+		const { created } = view[STATE]
+		beginState(view, requested).created = created
+		return withRelated(view, answer, created?.text)
 	})
 }
 
@@ -172,19 +172,39 @@ async function createBelow(
 	}
 }
 
-/** Reads the new record again, with the related records that the request includes; an override's own value gets only these. */
-async function withRelated(view: CrudView, answer: CrudRecord): Promise<CrudRecord> {
-	const { id } = answer
-	const { plan, overridden } = view[FACTS]
+/**
+ * Reads the new record again, with the related records that the request includes.
+ *
+ * @param answer what `create()` has returned
+ * @param created what `super.create()` has returned within an override
+ */
+async function withRelated(view: CrudView, answer: CrudRecord, created = '{}'): Promise<CrudRecord> {
+	const { id, text } = answer
 	const more = await recordRelated(view, false)
 	const model = await modelOf(view)
 	const selection = more?.selection ?? view[STATE].selection
 	const found = await translateModelErrors(view, 'create', () => model.read(id, selection, EVERYTHING.where))
 	if (found === undefined || more === undefined) throw new TypeError('a record just created is gone')
-	const json = await complete(plan, more, found.json)
-	if (!overridden.has('create') || !answer.text.startsWith('{'))
-		return recordOf(view, id, json, found.version)
-	const names = new Set(view[STATE].include.map(({ relation }) => relation.name))
-	const included = [...memberTexts(json)].filter(([name]) => names.has(name))
-	return answer.with(new RawJson(withMembers(answer.text, included)))
+	const record = recordOf(view, id, await complete(view[FACTS].plan, more, found.json), found.version)
+	if (text === created) return record
+	// Something that related records can't be added to.
+	if (!text.startsWith('{')) return answer
+	return record.with(new RawJson(merged(created, text, record.text, view[STATE].include)))
+}
+
+/** What an override has answered, with its own members, and the others as they are now: triggers may have changed them. */
+function merged(created: string, answered: string, now: string, include: readonly Include[]): string {
+	const [before, after] = [memberTexts(created), memberTexts(now)]
+	const names = new Set(include.map(({ relation }) => relation.name))
+	const own = [...memberTexts(answered)].filter(([name]) => !names.has(name))
+	const members = own.map(([name, text]): [string, string] => {
+		return [name, isSame(before.get(name), text) ? (after.get(name) ?? text) : text]
+	})
+	const included = [...after].filter(([name]) => names.has(name))
+	return withMembers('{}', [...members, ...included])
+}
+
+/** Whether an override has left a value as it was: it may have parsed and written it. */
+function isSame(before: string | undefined, text: string): boolean {
+	return before === text || (before !== undefined && JSON.stringify(JSON.parse(before)) === text)
 }

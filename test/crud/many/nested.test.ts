@@ -11,8 +11,10 @@ import {
 	type Model,
 	type User,
 } from '../../../lib/index.ts'
+import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
+import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
 import { openStore, type Store, storesHere } from '../over/stores.ts'
 
 const VALUES = ['title', 'stock', 'code', 'owner']
@@ -209,50 +211,71 @@ for (const name of await storesHere()) {
 	})
 }
 
-function shop() {
-	const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
-	const item = new MemoryModel('item', {
-		key: 'id',
-		fields: { id: 'integer', orderId: 'integer', product: 'text' },
-		references: [{ field: 'orderId', model: order }],
-	})
-	return { order, item }
-}
-
 describe('nested creates and an overridden create()', (test) => {
-	test('its answer has what it adds, and the related records that are included', async () => {
-		const { order, item } = shop()
+	const database = opened(sqliteDrivers[0]?.open)
+	test.after(() => void database.close())
+
+	test('its answer has what it adds, the rest as it is then, and the related records that are included', async () => {
+		database.exec(`
+			create table "order" (id integer primary key, customer text, total int not null default 0,
+				weight real default 1e20);
+			create table item (id integer primary key, orderId integer references "order", price int);
+			create trigger sum after insert on item begin
+				update "order" set total = total + new.price, weight = 2.5 where id = new.orderId;
+			end`)
+		const [order, item] = [
+			await SqliteModel.open(database, 'order'),
+			await SqliteModel.open(database, 'item'),
+		]
 		const items = new CrudHandler(item, {
-			visible: ['id', 'product'],
-			creatable: ['orderId', 'product'],
+			visible: ['id', 'price'],
+			creatable: ['orderId', 'price'],
 			allow: ['list', 'create'],
 		})
-		class Orders extends CrudHandler {
+		class Adding extends CrudHandler {
 			override async create(values: CrudValues) {
 				const made = await super.create(values)
-				return made.with({ ...made.value<object>(), thanks: true })
+				return made.with({ ...made.value<object>(), customer: 'B', items: 2, thanks: true })
 			}
 		}
-		const orders = new Orders(order, {
+		class Mailing extends CrudHandler {
+			override async create(values: CrudValues) {
+				return await super.create(values)
+			}
+		}
+		const options: CrudOptions = {
 			visible: 'all',
 			creatable: ['customer'],
 			allow: ['read', 'create'],
 			relations: { items: { to: items, writable: ['create'] } },
-		})
-		const { said } = asking({ order: orders })
-		const body = { customer: 'Ada', items: [{ product: 'tea' }] }
-		const list = '"items":{"data":[{"id":1,"product":"tea"}],"meta":{"limit":25,"next":null}}'
+		}
+		const { said } = asking({ adding: new Adding(order, options), mailing: new Mailing(order, options) })
+		const body = { customer: 'A', items: [{ price: 5 }, { price: 7 }] }
+		const list = (id: number) =>
+			`"items":{"data":[{"id":${id},"price":5},{"id":${id + 1},"price":7}],"meta":{"limit":25,"next":null}}`
 		assert.is(
-			await said('POST /order?include=items', { body }),
-			`201 {"success":true,"data":{"id":1,"customer":"Ada","thanks":true,${list}}}`,
+			await said('POST /adding?include=items', { body }),
+			`201 {"success":true,"data":{"id":1,"customer":"B","total":12,"weight":2.5,"thanks":true,${list(1)}}}`,
 		)
-		assert.match(await said('POST /order', { body }), '"data":{"id":2,"customer":"Ada","thanks":true}')
+		assert.is(
+			await said('POST /mailing?include=items', { body }),
+			`201 {"success":true,"data":{"id":2,"customer":"A","total":12,"weight":2.5,${list(3)}}}`,
+		)
+		assert.match(
+			await said('POST /adding', { body }),
+			'"customer":"B","total":0,"weight":100000000000000000000,"items":2,"thanks":true}',
+		)
 	})
 })
 
 describe('nested creates in the description', (test) => {
 	test('the body has lists of the related records, without what refers to the new one', async () => {
-		const { order, item } = shop()
+		const order = new MemoryModel('order', { key: 'id', fields: { id: 'integer', customer: 'text' } })
+		const item = new MemoryModel('item', {
+			key: 'id',
+			fields: { id: 'integer', orderId: 'integer', product: 'text' },
+			references: [{ field: 'orderId', model: order }],
+		})
 		const items = new CrudHandler(item, {
 			visible: ['id', 'product'],
 			creatable: ['orderId', 'product'],
