@@ -27,7 +27,17 @@ import type { NonNullValue } from '../value-from-text.ts'
 import { type CrudFacts, type CrudView, FACTS, WITHIN } from '../view.ts'
 import { BodyReader } from '../write.ts'
 import { limitOf, narrowed, relatedAccess } from './access.ts'
-import { fieldsNamed, idsOf, isEqual, isIdIn, nothing, recordsIn, scopeBelow, valuesOf } from './records.ts'
+import {
+	fieldsNamed,
+	idsOf,
+	isEqual,
+	isIdIn,
+	nothing,
+	recordsIn,
+	relatable,
+	scopeBelow,
+	valuesOf,
+} from './records.ts'
 
 /** Maximum number of junction records that are deleted in one transaction. */
 const MAX_TIES = 1_000
@@ -123,11 +133,12 @@ async function viewWithin(
 async function linkValues(
 	view: CrudView,
 	segment: unknown,
-	{ link }: Relation,
+	relation: Pick<Relation, 'link' | 'to'>,
 	operation: 'read' | 'update',
 	behind = 1,
 ): Promise<readonly NonNullValue[] | undefined> {
 	const { plan, overridden } = view[FACTS]
+	const { link } = relation
 	const id = checkedId(view, givenId(view, segment, exchangeOf(view, 'read'), behind))
 	if (overridden.has('read')) {
 		const seen = await translateModelErrors(view, 'read', () => view.read(id))
@@ -142,7 +153,7 @@ async function linkValues(
 	if (found === undefined) throw NOT_FOUND
 	const { texts } = recordsIn(found.json, selection, fields)
 	const [text] = texts
-	return text === undefined ? undefined : valuesOf(text, link.fields, fields)
+	return text === undefined ? undefined : relatable(relation, valuesOf(text, link.fields, fields))
 }
 
 async function readRelated(view: CrudView, segment: unknown, relation: Relation): Promise<unknown> {
@@ -239,8 +250,9 @@ async function tieOf(
 	segment: unknown,
 	other: unknown,
 	relation: Relation,
-	{ from, on }: Through,
+	through: Through,
 ): Promise<Tie> {
+	const { from, on } = through
 	const exchange = exchangeOf(view, relation.name)
 	if (exchange.queryText !== '') refuseParameters(view, exchange)
 	const access = relatedAccess(exchange)
@@ -250,7 +262,7 @@ async function tieOf(
 	const target = await access.view(relation)
 	const shared = sharedBy(relation, own)
 	if (shared !== undefined) Object.defineProperty(target, WITHIN, { value: { ...EVERYTHING, where: shared } })
-	const reverse = { ...relation, link: { ...link, fields: link.to } }
+	const reverse = { to: relation.to, link: { ...link, fields: link.to, through: { ...through, from: on } } }
 	const others = await linkValues(target, other, reverse, 'read', 0)
 	if (others === undefined) throw NOT_FOUND
 	const terms = [

@@ -19,7 +19,7 @@ import type { CrudView } from '../view.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import { type Asking, eachOf, overriddenTexts } from './overridden.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, valuesOf } from './records.ts'
+import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, relatable, valuesOf } from './records.ts'
 import type { Scoping } from './scoping.ts'
 
 /** Maximum number of values in one list of a relation to one. */
@@ -69,10 +69,10 @@ export async function attach(
 
 /** The related records of each record, as JSON. */
 function relatedTexts(given: Attaching, include: Include, records: Records): Promise<readonly string[]> {
-	const { link } = include.relation
-	const values = records.texts.map((text) => valuesOf(text, link.fields, records.fields))
-	if (include.relation.isOverridden)
-		return overriddenTexts(given, include, values, (text) => spend(given, text))
+	const { relation } = include
+	const { link } = relation
+	const values = records.texts.map((text) => relatable(relation, valuesOf(text, link.fields, records.fields)))
+	if (relation.isOverridden) return overriddenTexts(given, include, values, (text) => spend(given, text))
 	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
 }
 

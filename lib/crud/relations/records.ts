@@ -58,6 +58,24 @@ function storedValue(field: Field | undefined, json: string | undefined): NonNul
 	return valueFromText({ ...field, choices: undefined, min: undefined, max: MAX_UNSIGNED }, bare, [])
 }
 
+/**
+ * The values that a record is related by; `undefined` if a field of the other record can't hold its value: a number of another
+ * store may have more bits. Without bounds, a field holds 64.
+ */
+export function relatable(
+	{ link, to }: Pick<Relation, 'link' | 'to'>,
+	values: readonly NonNullValue[] | undefined,
+): readonly NonNullValue[] | undefined {
+	const { model, from: names } = link.through ?? { model: to.model, from: link.to }
+	const canHold = (value: NonNullValue, at: number): boolean => {
+		const field = model.fields.find(({ name }) => name === names[at])
+		if (field?.type !== 'integer' && field?.type !== 'bigint') return true
+		const { min = -(2n ** 63n), max = 2n ** 63n - 1n } = field
+		return (typeof value !== 'number' && typeof value !== 'bigint') || (value >= min && value <= max)
+	}
+	return values?.every(canHold) === true ? values : undefined
+}
+
 export function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {
 	const [field = ''] = fields
 	if (fields.length === 1) return { op: 'in', field, values: values.flatMap(([value]) => value ?? []) }

@@ -83,6 +83,30 @@ describe('crud/relations/actions', (test) => {
 		assert.equal([await untie(), await untie()], [204, 404])
 	})
 
+	test('the other record may have a larger number than the foreign key to the first can hold', async () => {
+		const large = '9007199254740993'
+		const article = new MemoryModel('article', { key: 'id', fields: { id: 'integer' }, rows: [{}] })
+		const tag = new MemoryModel('tag', { key: 'id', fields: { id: 'bigint' }, rows: [{ id: large }] })
+		const tie = new MemoryModel('tie', {
+			key: ['article_id', 'tag_id'],
+			fields: { article_id: 'integer', tag_id: 'bigint' },
+			references: [
+				{ field: 'article_id', model: article },
+				{ field: 'tag_id', model: tag },
+			],
+		})
+		const tags = new CrudHandler(tag, { visible: 'all' })
+		const articles = new CrudHandler(article, {
+			visible: 'all',
+			allow: ['read', 'update'],
+			relations: { tags: { to: tags, through: tie, writable: ['tie'] } },
+		})
+		const server = createServer({ articles }, { logger: new Log(), logRequests: false })
+		const ask = async (method: string) =>
+			(await server.inject({ method, url: `/articles/1/tags/${large}` })).status
+		assert.equal([await ask('PUT'), await ask('DELETE')], [204, 204])
+	})
+
 	for (const [name, open] of Object.entries({ MemoryModel: inMemory, SqliteModel: inSqlite })) {
 		test(`ties of ${name} whose foreign keys share a column are only between equal values`, async () => {
 			const { employee, project, work } = await open()

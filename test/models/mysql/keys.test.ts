@@ -1,7 +1,7 @@
 /** Ids, lists and filters on MariaDB with case-insensitive collations, and with far or large pages. */
 import type { Pool, RowDataPacket } from 'mysql2/promise'
 import * as assert from 'uvu/assert'
-import { CrudHandler } from '../../../lib/index.ts'
+import { CrudHandler, MemoryModel } from '../../../lib/index.ts'
 import type { Condition, ListQuery, Order } from '../../../lib/models/model.ts'
 import { ModelError } from '../../../lib/models/model-error.ts'
 import { MysqlModel } from '../../../lib/models/mysql/model.ts'
@@ -161,9 +161,14 @@ function keys(): void {
 				const below = `id int primary key auto_increment, parent bigint unsigned not null,
 					foreign key (parent) references myad_unsigned (id) on delete cascade`
 				await withTable(pool, 'myad_unsigned_below', below, async (children) => {
+					// Of another store, whose numbers have 63 bits.
+					const other = new MemoryModel('other', { key: 'id', fields: { id: 'bigint' } })
 					const child = new CrudHandler(children, {
 						visible: 'all',
-						relations: { owner: { to: () => parent, by: 'parent' } },
+						relations: {
+							owner: { to: () => parent, by: 'parent' },
+							elsewhere: { to: new CrudHandler(other, { visible: 'all' }), by: 'parent', many: false },
+						},
 					})
 					const parent: CrudHandler = new CrudHandler(parents, {
 						...{ visible: 'all', creatable: ['id', 'n'], updatable: ['n'], version: 'v' },
@@ -180,6 +185,10 @@ function keys(): void {
 						assert.match(await said(`/parent/${id}?include=children`), `"children":{"data":[{"id":`)
 						assert.match(await said(`/parent/${id}/children`), `"parent":${id}}`)
 						assert.match(await said(`/child?parent=${id}&include=owner`), `"owner":{"id":${id}`)
+						assert.match(
+							await said(`/child?parent=${id}&include=elsewhere`),
+							`"parent":${id},"elsewhere":null}`,
+						)
 						const headers = { 'if-match': '"12000000000000000000"' }
 						assert.match(await said(`PATCH /parent/${id}`, { headers, body: { n: 2 } }), '"n":2')
 						const record = { id, v: '12000000000000000001', n: 3 }
