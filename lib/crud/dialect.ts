@@ -39,7 +39,9 @@ export function translated(plan: CrudPlan, given: Fields): Fields {
 class Rewriting {
 	readonly #plan: CrudPlan
 	readonly #query = new Fields()
+	/** Conditions that can't be parameters, and further ones of the same names. */
 	readonly #filter: Record<string, unknown> = Object.create(null)
+	readonly #further: object[] = []
 
 	constructor(plan: CrudPlan) {
 		this.#plan = plan
@@ -72,24 +74,28 @@ class Rewriting {
 	}
 
 	/**
-	 * Adds a condition whose value is JSON. A scalar becomes a text, which is then parsed by its field's type.
-	 *
-	 * @param isRepeated whether the URL has a parameter of this name, too. Then it goes into `filter`, so that both must hold: the
-	 * values of a repeated parameter are alternatives
+	 * Adds a condition whose value is JSON. A scalar becomes a text, which is then parsed by its field's type. If there is a
+	 * parameter of this name already, the condition goes into `filter`, so that both must hold: the values of a repeated parameter
+	 * are alternatives.
 	 */
-	addJson(name: string, value: unknown, isRepeated: boolean): void {
+	addJson(name: string, value: unknown): void {
 		if (isPlain(value) && hasSuffix(this.#plan, name, value)) {
-			for (const [path, one] of flat(this.#plan, name, value)) this.addJson(path, one, isRepeated)
+			for (const [path, one] of flat(this.#plan, name, value)) this.addJson(path, one)
 			return
 		}
+		// Repeated operators, as in `views[gte]`, must all hold.
+		const isRepeated = !name.endsWith(']') && Object.hasOwn(this.#query.last, name)
 		const isOnlyInFilter = isReserved(name) || isRepeated
 		const texts = isOnlyInFilter ? undefined : textsOf(value)
 		if (value === null && !isOnlyInFilter) this.add(`${name}[null]`, 'true')
-		else if (texts === undefined) this.#filter[name] = value
-		else this.addCondition(name, texts)
+		else if (texts !== undefined) this.addCondition(name, texts)
+		else if (Object.hasOwn(this.#filter, name)) this.#further.push({ [name]: value })
+		else this.#filter[name] = value
 	}
 
 	finished(): Fields {
+		const { and = [] } = this.#filter
+		if (this.#further.length > 0) Object.assign(this.#filter, { and: [and, this.#further].flat() })
 		if (Object.keys(this.#filter).length > 0) this.add('filter', JSON.stringify(this.#filter))
 		return this.#query
 	}
@@ -138,6 +144,7 @@ function textsOf(value: unknown): string[] | undefined {
 }
 
 function addSimpleRest(rewriting: Rewriting, given: Fields): void {
+	let filter: object = {}
 	for (const name of Object.keys(given.last)) {
 		const values = given.all(name)
 		const [text = ''] = values
@@ -145,11 +152,11 @@ function addSimpleRest(rewriting: Rewriting, given: Fields): void {
 		if (name === 'sort' && Array.isArray(value)) rewriting.add('sort', sortOf(value))
 		else if (name === 'range') rewriting.addPage(...rangeOf(value))
 		else if (name === 'embed') rewriting.add('include', textsOf(value)?.join() ?? values.join())
-		else if (name === 'filter' && isPlain(value))
-			for (const [field, one] of Object.entries(value))
-				rewriting.addJson(field, one, Object.hasOwn(given.last, field))
+		else if (name === 'filter' && isPlain(value)) filter = value
 		else rewriting.add(name, ...values)
 	}
+	// Last, when all parameters are known.
+	for (const [field, one] of Object.entries(filter)) rewriting.addJson(field, one)
 }
 
 /** Parameters whose value is JSON. */

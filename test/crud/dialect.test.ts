@@ -87,6 +87,19 @@ const SAME: readonly (readonly [dialect: Dialect, given: Record<string, unknown>
 	['simple-rest', { filter: '{"id":["3",4]}' }, 'id=3&id=4&limit=100'],
 	// Both conditions must hold.
 	['simple-rest', { filter: '{"views":[5,6]}', views: 6 }, 'views=6&limit=100'],
+	[
+		'simple-rest',
+		{
+			filter: '{"writer":{"name_like":"","name":["Ada","Bo"]}}',
+			'writer.name': ['Ada', 'Eve'],
+		},
+		'writer.name=Ada&limit=100',
+	],
+	[
+		'simple-rest',
+		{ filter: '{"comments.text":{"startsWith":"c1"},"comments.id":{"lt":3}}' },
+		'filter={"comments.text":{"startsWith":"c1"},"comments.id":{"lt":3}}&limit=100',
+	],
 	['simple-rest', { filter: '{"views":null}' }, 'views[null]=true&limit=100'],
 	['simple-rest', { filter: '{"id":[]}' }, 'filter={"id":{"in":[]}}&limit=100'],
 	['simple-rest', { filter: '{"limit":8}' }, 'filter={"limit":8}&limit=100'],
