@@ -49,6 +49,12 @@ const COUNTS = ['Total', 'Passed', 'Skipped'] as const
  */
 const YOUNG_GENERATION = ['--min-semi-space-size=16', '--max-semi-space-size=64']
 /**
+ * Most functions of tests run few times: compiling them later saves a sixth of the processor time. From Node 24 on, where the
+ * option is gone, V8 compiles less.
+ */
+const LATER_OPTIMIZATION =
+	Number.parseInt(process.versions.node, 10) < 22 ? ['--interrupt-budget=1000000'] : []
+/**
  * On processors with memory protection keys (servers have them), V8 of Node 24 sometimes aborts the process when a
  * WebAssembly module such as PGlite's is freed: "Check failed: jit_page.has_value()",
  * https://github.com/nodejs/node/issues/64500.
@@ -91,6 +97,7 @@ async function suites({ pattern, drivers }: Files): Promise<number[] | undefined
 	const loaded = ['--import', 'tsx', '--import', './test/helpers/ending.ts']
 	const args = [
 		...YOUNG_GENERATION,
+		...LATER_OPTIMIZATION,
 		...WITHOUT_MEMORY_KEYS,
 		...reporting.args,
 		...loaded,
