@@ -80,7 +80,7 @@ async function onPage(store: StoreName, files: Files, use: (page: Page) => Promi
 }
 
 /** The other stores: `contract.test.ts`. */
-const stores = (await storesHere()).filter((name) => name === 'sqlite' || name === 'mariadb')
+const stores = (await storesHere()).filter((name) => name !== 'memory')
 
 describe("the client's contract in a page", (test) => {
 	const browserTest = inChromium(test, "the client's contract")

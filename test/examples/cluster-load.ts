@@ -22,7 +22,7 @@ export interface Findings {
 }
 
 /** Between two requests of a lane, so that those who start have a core, too. In ms. */
-const PAUSE = 8
+const PAUSE = 25
 /** A request that isn't answered within that is lost. In ms. */
 const LOST = 30_000
 /** A server may close a connection that has been idle for longer, of which this process was held up for most. In ms. */

@@ -431,30 +431,22 @@ describe('OpenAPI tools', (test) => {
 		assert.is(code, 1)
 	})
 
-	test("openapi-typescript's types fit real responses and our client", async () => {
+	test("openapi-typescript's types fit real responses and our client, and refuse undescribed responses", async () => {
 		writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT))
 		writeFileSync(join(folder, 'article.ts'), ARTICLE)
 		for (const name of described) writeFileSync(join(folder, `${name}.program.ts`), literals(name))
-		const { code, output } = await program('tsc')
-		assert.is(code, 0, output)
-	})
-
-	test('the types refuse undescribed responses', async () => {
 		const wrong = [
 			'{ success: true, data: { id: 1 } }',
 			"{ success: true, data: { id: 1, title: 'a', state: 'gone', body: null, price: null, publishedAt: null } }",
 			"{ success: true, data: { id: 1, title: 'a', state: 'draft', body: null, price: null, publishedAt: null, secret: 1 } }",
 			'{ success: false }',
-		].map(
-			(value, at) =>
-				`export const wrong${at} = ${value} satisfies Answer<'blog_articles_read', 200, 'application/json'>`,
-		)
+		].flatMap((value, at) => [
+			'// @ts-expect-error',
+			`export const wrong${at} = ${value} satisfies Answer<'blog_articles_read', 200, 'application/json'>`,
+		])
 		writeFileSync(join(folder, 'wrong.ts'), [TYPES.replace('THIS', 'plain'), ...wrong].join('\n'))
 		const { code, output } = await program('tsc')
-		assert.is(code, 2)
-		const lines = new Set([...output.matchAll(/^wrong\.ts\((\d+),/gm)].map(([, line]) => line))
-		assert.is(lines.size, wrong.length, output)
-		assert.not.match(output, /^(?!wrong\.ts)\S+\.ts\(/m)
+		assert.is(code, 0, output)
 	})
 
 	test('openapi-fetch, hey-api and orval get the expected responses', async () => {

@@ -15,7 +15,7 @@ import { HAPROXY, haproxy, hasProxies, type InFront, NGINX, nginx, recipe } from
 
 const PROCESSES = 4
 const LANES = 12
-const ROUNDS = trials(2)
+const ROUNDS = trials(1)
 
 interface Kind {
 	readonly start: (own: number, servers: readonly number[]) => Promise<InFront>
@@ -78,7 +78,7 @@ async function load(url: string, seen: Seen, signal: AbortSignal): Promise<void>
 			} catch (error) {
 				seen.failures.push(`${text}: ${String(error)}`)
 			}
-			await sleep(3)
+			await sleep(20)
 		}
 	}
 	await Promise.all(Array.from({ length: LANES }, (_, at) => lane(at)))

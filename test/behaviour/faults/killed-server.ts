@@ -14,7 +14,7 @@ import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
 import { openPool } from '../../helpers/mariadb.ts'
 import { SERVER } from '../../helpers/postgres.ts'
 
-const [store, place = '', synchronous = 'full'] = process.argv.slice(2)
+const [store, place = ''] = process.argv.slice(2)
 
 interface Models {
 	readonly articles: Model
@@ -39,7 +39,7 @@ async function open(): Promise<Models> {
 		}
 	}
 	const database = new Libsql(place)
-	database.exec(`pragma journal_mode = wal; pragma synchronous = ${synchronous}; pragma foreign_keys = on`)
+	database.exec('pragma journal_mode = wal; pragma foreign_keys = on')
 	return {
 		articles: await SqliteModel.open(database, 'article'),
 		comments: await SqliteModel.open(database, 'article_comment'),

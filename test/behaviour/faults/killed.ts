@@ -248,7 +248,7 @@ function assertLists(ids: ReadonlyMap<string, string>, lists: Lists): void {
 }
 
 /** A temporary database file with an empty table. */
-export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'normal'): Promise<void> {
+export async function killedOnSqlite(rounds: number): Promise<void> {
 	const folder = await mkdtemp(join(tmpdir(), 'verbena-killed-'))
 	try {
 		const file = join(folder, 'blog.db')
@@ -258,7 +258,7 @@ export async function killedOnSqlite(rounds: number, synchronous: 'full' | 'norm
 			create table article_comment (id integer primary key, text text, article int references article (id))`,
 		)
 		database.close()
-		await killedRounds(rounds, ['sqlite', file, synchronous])
+		await killedRounds(rounds, ['sqlite', file])
 		const after = new Libsql(file)
 		const [[integrity]] = after.prepare('pragma integrity_check').raw().all() as [[string]]
 		assert.is(integrity, 'ok')

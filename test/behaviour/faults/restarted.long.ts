@@ -46,7 +46,7 @@ class Load {
 				this.bad.push(answer)
 				// A read changes nothing, so its outcome is never unknown.
 				assertUnavailable(answer, at % 4 < 2 ? /^unavailable$/ : /^(?:unavailable|outcome_unknown)$/)
-				await setTimeout(10)
+				await setTimeout(50)
 			}
 		}
 	}

@@ -11,7 +11,7 @@ if (await redisIsHere())
 	describe('nonces across four processes, many times', (test) => {
 		test('a request sent 100 times at once is accepted once', async () => {
 			await withMembers(4, async (members) => {
-				const requests = await signedRequests(trials(150))
+				const requests = await signedRequests(trials(50))
 				eachOnce(await replay(members, requests, 100), 100)
 			})
 		})
