@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
 import * as assert from 'uvu/assert'
@@ -376,6 +377,8 @@ describe('the command verbena', (test) => {
 						(response) => response.text(),
 						() => '',
 					)
+				// The file is looked at every two seconds.
+				await sleep(1_500)
 				await until(async () => (await told()).includes('"success":true'), 'the change is served')
 			}
 			running.child.kill('SIGINT')

@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { RestHandler, type Server } from '../../lib/index.ts'
+import { bundled } from '../helpers/bundled.ts'
 import { describe } from '../helpers/describe.ts'
 import { listening, until } from '../helpers/listening.ts'
-import { ROOT, start, typescript } from '../helpers/program.ts'
+import { ROOT, start } from '../helpers/program.ts'
 import { RawClient, requestText } from '../helpers/raw.ts'
 
 /** Far more than the kernel buffers for a connection. */
@@ -175,7 +176,7 @@ describe('slow readers', (test) => {
 
 	test('what clients leave unread when they disconnect counts no longer', () =>
 		bounded(2.5 * LARGE, async ({ crowd, messages }) => {
-			for (let at = 0; at < 8; at++) {
+			for (let at = 0; at < 4; at++) {
 				const requests =
 					at % 2 === 0 ? GET_LARGE : requestText('GET /now') + GET_LARGE + requestText('GET /flood')
 				;(await crowd.add(requests)).close()
@@ -192,7 +193,7 @@ describe('slow readers', (test) => {
 	test('what was read counts no longer, however many answers a connection has had', () =>
 		bounded(1.5 * LARGE, async ({ crowd, messages }) => {
 			const client = await crowd.add(GET_LARGE)
-			for (let at = 0; at < 5; at++) {
+			for (let at = 0; at < 3; at++) {
 				client.socket.resume()
 				assert.is((await client.response()).body.length, LARGE)
 				await client.send(requestText('GET /now') + GET_LARGE)
@@ -203,7 +204,7 @@ describe('slow readers', (test) => {
 
 	test('texts that wait are outside the heap, whose limit ends the process', async () => {
 		const { child, output, ended } = start({
-			args: ['--max-old-space-size=96', ...typescript(`${ROOT}/test/transport/slow-reader-host.ts`)],
+			args: ['--max-old-space-size=96', ...(await bundled(`${ROOT}/test/transport/slow-reader-host.ts`))],
 		})
 		const clients: RawClient[] = []
 		try {

@@ -321,34 +321,40 @@ describe('access through relations', (test) => {
 		for (const side of ['own', 'other'] as const) {
 			const path = side === 'own' ? 'articles' : way.to
 			test(`${title}, with a rule for ${path}`, async () => {
-				for (const operation of OPERATIONS)
-					for (const rule of operation === way[side] ? RULES : RULES.slice(-1)) {
-						const access = { [path]: { '*': 'anyone', [operation]: rule } } as const
-						const make = (log: Log) => handlersOf(log, access)
-						let handlers = served(make)
-						for (const caller of Object.keys(CALLERS) as Caller[]) {
-							const { status, log, isRead } = await happens(
-								way.request,
-								way.body,
-								credentials(caller),
-								handlers,
-							)
-							const of = `${operation}: ${rule}, as ${caller}: ${log}`
-							const refused = refusal(way[side] === operation ? rule : 'anyone', caller)
-							assert.is(status, refused ?? SUCCESS[way.request.split(' ')[0] ?? ''], of)
-							if (refused === undefined) {
-								// The next caller finds what this one has found.
-								if (!way.request.startsWith('GET')) handlers = served(make)
-								assert.ok(log.length > 0, of)
-								const scopes = log.filter((one) => one.includes('scope'))
-								assert.is(new Set(scopes).size, scopes.length, `a scope is asked once: ${of}`)
-								continue
-							}
-							assert.equal({ log, isRead }, { log: [], isRead: false }, of)
-							const [direct, body] = DIRECT[way[side]](path)
-							assert.is((await happens(direct, body, credentials(caller), handlers)).status, refused, direct)
+				// At last a rule for all other operations, as the caller that it would refuse.
+				const strictest = RULES.at(-1) ?? 'user'
+				for (const rule of [...RULES, undefined]) {
+					const access =
+						rule === undefined
+							? { [path]: { '*': strictest, [way[side]]: 'anyone' as const } }
+							: { [path]: { '*': 'anyone' as const, [way[side]]: rule } }
+					const make = (log: Log) => handlersOf(log, access)
+					let handlers = served(make)
+					for (const caller of rule === undefined
+						? (['nobody'] as const)
+						: (Object.keys(CALLERS) as Caller[])) {
+						const { status, log, isRead } = await happens(
+							way.request,
+							way.body,
+							credentials(caller),
+							handlers,
+						)
+						const of = `${rule ?? 'others'}, as ${caller}: ${log}`
+						const refused = refusal(rule ?? 'anyone', caller)
+						assert.is(status, refused ?? SUCCESS[way.request.split(' ')[0] ?? ''], of)
+						if (refused === undefined) {
+							// The next caller finds what this one has found.
+							if (!way.request.startsWith('GET')) handlers = served(make)
+							assert.ok(log.length > 0, of)
+							const scopes = log.filter((one) => one.includes('scope'))
+							assert.is(new Set(scopes).size, scopes.length, `a scope is asked once: ${of}`)
+							continue
 						}
+						assert.equal({ log, isRead }, { log: [], isRead: false }, of)
+						const [direct, body] = DIRECT[way[side]](path)
+						assert.is((await happens(direct, body, credentials(caller), handlers)).status, refused, direct)
 					}
+				}
 			})
 		}
 	}

@@ -4,8 +4,9 @@ import { CrudHandler, type CrudOptions } from '../../../lib/index.ts'
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
-import { driversHere, openDatabase } from '../../helpers/postgres.ts'
+import { driversHere } from '../../helpers/postgres.ts'
 import { suitesBy } from '../../helpers/suites-by.ts'
+import { openDatabase } from '../../models/postgres/databases.ts'
 
 const OPTIONS: CrudOptions = {
 	visible: 'all',

@@ -28,7 +28,7 @@ export async function openDatabase(...[name, settings = {}, options]: Asked): Pr
 		setTimeout(() => {
 			const at = idle.indexOf(lite)
 			if (at >= 0) void idle.splice(at, 1)[0]?.close()
-		}, 1_000).unref()
+		}, 4_000).unref()
 	}
 	return { name, database: lite, exec, close }
 }

@@ -1,7 +1,7 @@
 /** Conditions and orders through links on PostgreSQL. */
 import { PostgresModel } from '../../../lib/models/postgres/model.ts'
 import { describe } from '../../helpers/describe.ts'
-import { driversHere, openDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { driversHere, type TestDatabase } from '../../helpers/postgres.ts'
 import { suitesBy } from '../../helpers/suites-by.ts'
 import {
 	dropsLinkedColumn,
@@ -11,6 +11,7 @@ import {
 	linkTests,
 	openLinkModels,
 } from '../link-cases.ts'
+import { openDatabase } from './databases.ts'
 
 for (const name of suitesBy(await driversHere())) {
 	describe(`links, ${name}`, (test) => {

@@ -10,8 +10,9 @@ import { LIVE } from '../../../lib/models/sql/subject.ts'
 import { totalsOf } from '../../../lib/models/sql/totals.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log, until } from '../../helpers/listening.ts'
-import { driversHere, openDatabase, SERVER, type TestDatabase, untilOpened } from '../../helpers/postgres.ts'
+import { driversHere, SERVER, type TestDatabase, untilOpened } from '../../helpers/postgres.ts'
 import { suitesBy } from '../../helpers/suites-by.ts'
+import { openDatabase } from './databases.ts'
 
 const TABLE = `pgtotals_${process.pid}`
 const sum = (field: string): Total => ({ op: 'sum', field, name: field })
