@@ -1,7 +1,7 @@
 /**
  * Runs a request with an `Idempotency-Key` once, and answers retries with the stored response
  * (draft-ietf-httpapi-idempotency-key-header-07). Credentials and access are checked first, for retries too.
- * `replay.ts` stores and replays responses.
+ * `stored-replies.ts` stores and replays responses.
  */
 import { RestError } from '../base/error.ts'
 import type { Milliseconds, Seconds } from '../base/time.ts'
@@ -22,7 +22,7 @@ import {
 	type StoredRecord,
 	storeRecord,
 	withTimeout,
-} from './replay.ts'
+} from './stored-replies.ts'
 
 const HEADER = 'idempotency-key'
 /**
