@@ -1,9 +1,15 @@
 /**
- * CSV (RFC 4180): rows of an export, and the cells of an import. An empty cell is null, a quoted empty one (`""`) is an empty
+ * CSV (RFC 4180): writes the rows of an export, and reads those of an import. An empty cell is null, a quoted empty one (`""`) is an empty
  * text, as in `COPY` of PostgreSQL. A text that a spreadsheet would take for a formula begins with an apostrophe, which an import
  * removes. Called by `export.ts` and `read-rows.ts`.
  */
 import type { FieldType } from '../../models/model.ts'
+import { badQuery } from '../bad-query.ts'
+import type { FieldMap } from '../fields.ts'
+import { memberTexts } from '../json-text.ts'
+import type { CrudQuery } from '../list-query.ts'
+import type { CrudPlan } from '../plan.ts'
+import { type Include, NO_INCLUDE } from '../relations/parse-include.ts'
 
 /** What spreadsheets take for the beginning of a formula, also in full width (OWASP, CSV injection). */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/
@@ -14,13 +20,71 @@ const QUOTED = /[",;\t\r\n]|^\s|\s$|^$/
 const NUMBER = /^-?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|Infinity)$|^NaN$/
 const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'float', 'decimal'])
 
+/** Writes records in a format. */
+export interface RowWriter {
+	readonly head: string
+	/** @param record a record as JSON */
+	row(record: string): string
+	/** @param records their number */
+	tail(records: number): string
+}
+
+/** Writes the cells of one record, or of a related one. */
+type WriteCells = (json: string | undefined, cells: string[]) => void
+
+/** @throws RestError `bad_request` for an include with lists in it */
+export function csvWriter(plan: CrudPlan, { selection, include = NO_INCLUDE }: CrudQuery): RowWriter {
+	const head: string[] = []
+	const write = cellWriter(plan.visible, { names: selection.names, include }, '', head)
+	return {
+		head: lineOf(head),
+		row(record) {
+			const cells: string[] = []
+			write(record, cells)
+			return lineOf(cells)
+		},
+		tail: () => '',
+	}
+}
+
+function lineOf(cells: readonly string[]): string {
+	return `${cells.join()}\r\n`
+}
+
+/** @param head the names of the columns are added to it */
+function cellWriter(
+	fields: FieldMap,
+	{ names, include }: { readonly names: readonly string[]; readonly include: readonly Include[] },
+	prefix: string,
+	head: string[],
+): WriteCells {
+	const own = names.map((name) => ({ name, type: fields.get(name)?.field.type }))
+	head.push(...names.map((name) => textCell(prefix + name)))
+	const related = include.map((one): readonly [string, WriteCells] => {
+		const { name, link, to } = one.relation
+		if (link.isMany)
+			throw badQuery(
+				'include',
+				'csv',
+				`can't name ${prefix}${name} in CSV, which has no lists: leave it out, or ask for application/x-ndjson`,
+			)
+		const asked = { names: one.selection.names, include: one.include }
+		return [name, cellWriter(to.visible, asked, `${prefix}${name}.`, head)]
+	})
+	return (json, cells) => {
+		const members = memberTexts(json ?? '')
+		for (const { name, type } of own) cells.push(cellOf(members.get(name), type))
+		for (const [name, write] of related) write(members.get(name), cells)
+	}
+}
+
 /**
  * A value as a cell.
  *
  * @param json the value; `undefined` if the record lacks it
  * @param type that of its field; `undefined` for a value of unknown type
  */
-export function cellOf(json: string | undefined, type?: FieldType): string {
+function cellOf(json: string | undefined, type?: FieldType): string {
 	if (json === undefined || json === 'null') return ''
 	// A number, true or false; of a JSON field, an object or array, which begins with a brace.
 	if (type === 'json' || !json.startsWith('"')) return quoted(json)
@@ -28,7 +92,7 @@ export function cellOf(json: string | undefined, type?: FieldType): string {
 	return type !== undefined && NUMBERS.has(type) && NUMBER.test(text) ? text : textCell(text)
 }
 
-export function textCell(text: string): string {
+function textCell(text: string): string {
 	return quoted(FORMULA.test(text) ? `'${text}` : text)
 }
 

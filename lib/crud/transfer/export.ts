@@ -10,18 +10,16 @@ import type { Value } from '../../models/model.ts'
 import { RawJson } from '../../wire/raw-json.ts'
 import { CrudPage, sentValue, stripped, textInList } from '../answers.ts'
 import { queryOf } from '../asked.ts'
-import { badQuery } from '../bad-query.ts'
 import { cursorValues, keysetCursor } from '../cursor.ts'
-import type { FieldMap } from '../fields.ts'
-import { itemTexts, memberTexts } from '../json-text.ts'
+import { itemTexts } from '../json-text.ts'
 import type { CrudQuery } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
 import { listRecords, translateModelErrors } from '../reads.ts'
 import { relatedAccess } from '../relations/access.ts'
-import { type Include, mostRecords, NO_INCLUDE } from '../relations/parse-include.ts'
+import { mostRecords, NO_INCLUDE } from '../relations/parse-include.ts'
 import { exportUse } from '../relations/shown.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, STATE } from '../view.ts'
-import { cellOf, textCell } from './csv.ts'
+import { csvWriter, type RowWriter } from './csv.ts'
 import { exportFormat, exportHeaders, type Format } from './format.ts'
 import type { Slots } from './slots.ts'
 
@@ -162,14 +160,6 @@ class PageSize {
 	}
 }
 
-interface RowWriter {
-	readonly head: string
-	/** @param record a record as JSON */
-	row(record: string): string
-	/** @param records their number */
-	tail(records: number): string
-}
-
 /** @throws RestError `bad_request` for CSV with lists in it */
 function rowWriter(format: Format, plan: CrudPlan, query: CrudQuery): RowWriter {
 	return format === 'csv' ? csvWriter(plan, query) : NDJSON
@@ -180,52 +170,4 @@ const NDJSON: RowWriter = {
 	// Some databases keep the line breaks of a JSON value. Within a string, JSON has none.
 	row: (record) => `${/[\r\n]/.test(record) ? record.replaceAll(/[\r\n]+/g, ' ') : record}\n`,
 	tail: (records) => `{"done":${records}}\n`,
-}
-
-/** Writes the cells of one record, or of a related one. */
-type WriteCells = (json: string | undefined, cells: string[]) => void
-
-function csvWriter(plan: CrudPlan, { selection, include = NO_INCLUDE }: CrudQuery): RowWriter {
-	const head: string[] = []
-	const write = cellWriter(plan.visible, { names: selection.names, include }, '', head)
-	return {
-		head: lineOf(head),
-		row(record) {
-			const cells: string[] = []
-			write(record, cells)
-			return lineOf(cells)
-		},
-		tail: () => '',
-	}
-}
-
-function lineOf(cells: readonly string[]): string {
-	return `${cells.join()}\r\n`
-}
-
-/** @param head the names of the columns are added to it */
-function cellWriter(
-	fields: FieldMap,
-	{ names, include }: { readonly names: readonly string[]; readonly include: readonly Include[] },
-	prefix: string,
-	head: string[],
-): WriteCells {
-	const own = names.map((name) => ({ name, type: fields.get(name)?.field.type }))
-	head.push(...names.map((name) => textCell(prefix + name)))
-	const related = include.map((one): readonly [string, WriteCells] => {
-		const { name, link, to } = one.relation
-		if (link.isMany)
-			throw badQuery(
-				'include',
-				'csv',
-				`can't name ${prefix}${name} in CSV, which has no lists: leave it out, or ask for application/x-ndjson`,
-			)
-		const asked = { names: one.selection.names, include: one.include }
-		return [name, cellWriter(to.visible, asked, `${prefix}${name}.`, head)]
-	})
-	return (json, cells) => {
-		const members = memberTexts(json ?? '')
-		for (const { name, type } of own) cells.push(cellOf(members.get(name), type))
-		for (const [name, write] of related) write(members.get(name), cells)
-	}
 }
