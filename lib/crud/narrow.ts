@@ -71,7 +71,7 @@ function handlersBehind(plan: CrudPlan): readonly Narrowing[] {
 	const follow = ({ relations }: CrudPlan, depth: number): void => {
 		if (depth === 0) return
 		for (const relation of relations.values()) {
-			const facts = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+			const facts = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `relations.ts`
 			if (facts.isNarrowed) found.set(facts, (found.get(facts) ?? new Set()).add(relation))
 			follow(relation.to, depth - 1)
 		}

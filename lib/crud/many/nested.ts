@@ -44,7 +44,7 @@ export class Nested {
 	constructor({ relations }: CrudPlan, validator: Validator | undefined) {
 		for (const [name, relation] of relations) {
 			if (!relation.canCreate) continue
-			const target = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+			const target = (relation.handler as CrudView)[FACTS] // a CrudHandler, checked by `relations.ts`
 			this.#creatable.set(name, { relation, bodies: new BodyReader(relation.to, target.rules, validator) })
 		}
 	}

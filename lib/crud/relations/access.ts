@@ -78,7 +78,7 @@ export class RelatedAccess {
 	/** The scope of the operation. @throws RestError as {@link check}, as a rejection */
 	async scope(use: Use): Promise<Scope> {
 		await this.check(use)
-		const { isScoped, living } = (use.handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+		const { isScoped, living } = (use.handler as CrudView)[FACTS] // a CrudHandler, checked by `relations.ts`
 		if (!isScoped) {
 			// Invalid credentials are refused where none are required, too.
 			await this.#userOf(use)
@@ -132,7 +132,7 @@ export class RelatedAccess {
 	 * @throws TypeError
 	 */
 	refuseUnnarrowed({ name, handler, to }: Relation): void {
-		const { isNarrowed, plan } = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+		const { isNarrowed, plan } = (handler as CrudView)[FACTS] // a CrudHandler, checked by `relations.ts`
 		if (isNarrowed && to === plan)
 			throw new TypeError(
 				`the query leads to ${name} and was read outside of the methods that a request calls`,
@@ -152,7 +152,7 @@ export class RelatedAccess {
 
 	async #view(use: Use): Promise<CrudView> {
 		const { app, mount, user: own } = this.#exchange
-		const guarded = use.handler as Guarded // a CrudHandler, checked by `links.ts`
+		const guarded = use.handler as Guarded // a CrudHandler, checked by `relations.ts`
 		const user = await this.#userOf(use)
 		const acl = guarded.acl ?? app.acl
 		const isSame =
@@ -295,7 +295,7 @@ export interface Guard {
  * @throws TypeError for a wrong rule, and for access that nobody could be granted
  */
 export function guardOf({ handler, to, operation }: Use, guards: Guards): Guard {
-	const guarded = handler as Guarded // a CrudHandler, checked by `links.ts`
+	const guarded = handler as Guarded // a CrudHandler, checked by `relations.ts`
 	const own = { authenticator: authenticatorOf(guarded, guards), acl: guarded.acl ?? guards.acl }
 	const name = guarded.access[operation] === undefined ? '*' : operation
 	const declared = guarded.access[name]
@@ -321,7 +321,7 @@ function isCurrent(
  * Checks the relations of a plan, and of those that they lead to.
  *
  * @param guards the server's
- * @throws TypeError as `links.ts` and {@link guardOf}; RangeError for a limit out of range
+ * @throws TypeError as `relations.ts` and {@link guardOf}; RangeError for a limit out of range
  */
 export function checkRelations(plan: CrudPlan, guards: Guards, checked: Set<CrudPlan> = new Set()): void {
 	if (checked.has(plan)) return

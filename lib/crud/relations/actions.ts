@@ -3,20 +3,18 @@
  * `PUT` and `DELETE /7/tags/3`. Each reads the record by its handler's rules, and then does what the other handler would
  * do, limited to the related records.
  */
-import { isRestError, NOT_FOUND } from '../../base/error.ts'
+import { NOT_FOUND } from '../../base/error.ts'
 import type { RouteMethod } from '../../base/http.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
 import { exchangeOf } from '../../handler/view.ts'
-import { idOfKey, keyNames } from '../../models/key.ts'
+import { idOfKey } from '../../models/key.ts'
 import type { Condition, Model } from '../../models/model.ts'
-import { ModelError } from '../../models/model-error.ts'
 import { countRequest } from '../../pipeline/enforce-limits.ts'
 import type { Validator } from '../../validate/validator.ts'
 import { relatedShape, tieShape } from '../api-description.ts'
 import { checkAsked } from '../asked.ts'
 import { unknownName } from '../bad-query.ts'
-import { NOTHING, Selections } from '../fields.ts'
 import { create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { Relation } from '../plan.ts'
@@ -38,9 +36,7 @@ import {
 	scopeBelow,
 	valuesOf,
 } from './records.ts'
-
-/** Maximum number of junction records that are deleted in one transaction. */
-const MAX_TIES = 1_000
+import { type Through, type Tie, tie, untie } from './ties.ts'
 
 /**
  * @param validator the server's, for lists of rules; `undefined` for the built-in one
@@ -53,7 +49,7 @@ export function relationActions(facts: CrudFacts, validator: Validator | undefin
 
 function actionsOf(facts: CrudFacts, relation: Relation, validator: Validator | undefined): OwnAction[] {
 	const { name, to, link, handler, canTie } = relation
-	const target = (handler as CrudView)[FACTS] // a CrudHandler, checked by `links.ts`
+	const target = (handler as CrudView)[FACTS] // a CrudHandler, checked by `relations.ts`
 	const action = (
 		operation: 'list' | 'read' | 'create',
 		methods: readonly RouteMethod[],
@@ -177,63 +173,6 @@ async function idWithin(target: CrudView, { link }: Relation): Promise<string> {
 	const [id] = await translateModelErrors(target, 'read', () => idsOf(within, where, 1))
 	if (id === undefined) throw NOT_FOUND
 	return id
-}
-
-type Through = NonNullable<Relation['link']['through']>
-
-/** A junction record, which ties two others. */
-interface Tie {
-	/** By its model's names. */
-	readonly values: Readonly<Record<string, NonNullValue>>
-	readonly where: Condition
-}
-
-/**
- * Ties two records. It has no effect if they are tied already. Without a unique constraint, two requests at the same time may both
- * add a junction record.
- */
-async function tie(view: CrudView, asked: Tie, through: Through): Promise<void> {
-	if ((await tiesOf(view, asked, through, 1)).length > 0) return
-	try {
-		await translateModelErrors(view, 'update', () => through.model.create(asked.values, NOTHING))
-	} catch (error) {
-		// Another request may have tied them meanwhile; else another constraint of the junction refuses the tie.
-		if (!isNotUnique(error) || (await tiesOf(view, asked, through, 1)).length === 0) throw error
-	}
-}
-
-/** @throws RestError `not_found` unless the records are tied */
-async function untie(view: CrudView, asked: Tie, through: Through): Promise<void> {
-	const guard = { where: undefined, version: undefined }
-	let ids = await tiesOf(view, asked, through, MAX_TIES)
-	if (ids.length === 0) throw NOT_FOUND
-	const remove = async (from: Model) => {
-		for (const id of ids) await from.delete(id, NOTHING, guard)
-	}
-	// In a transaction if there are several: after an error, none of these may be deleted.
-	const removed = () => (ids.length === 1 ? remove(through.model) : through.model.transaction(remove))
-	while (ids.length > 0) {
-		await translateModelErrors(view, 'update', removed)
-		ids = ids.length < MAX_TIES ? [] : await tiesOf(view, asked, through, MAX_TIES)
-	}
-}
-
-/** The ids of the junction records that tie two records: several are only possible without a unique constraint. */
-function tiesOf(
-	view: CrudView,
-	{ where }: Tie,
-	{ model }: Through,
-	limit: number,
-): Promise<readonly string[]> {
-	const fields = keyNames(model).flatMap((name) => model.fields.find((field) => field.name === name) ?? [])
-	const keys = fields.map((field) => ({ name: field.name, field }))
-	const between = { model, keys, selections: new Selections(keys, undefined) }
-	return translateModelErrors(view, 'read', () => idsOf(between, where, limit))
-}
-
-function isNotUnique(error: unknown): boolean {
-	const cause = isRestError(error) ? error.cause : undefined
-	return cause instanceof ModelError && cause.kind === 'unique'
 }
 
 /** The model of the junction records, in the session of this handler, or else in that of the other one. */
