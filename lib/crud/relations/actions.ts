@@ -3,7 +3,7 @@
  * `PUT` and `DELETE /7/tags/3`. Each reads the record by its handler's rules, and then does what the other handler would
  * do, limited to the related records.
  */
-import { NOT_FOUND } from '../../base/error.ts'
+import { NOT_FOUND, RestError } from '../../base/error.ts'
 import type { RouteMethod } from '../../base/http.ts'
 import type { Exchange } from '../../exchange/exchange.ts'
 import type { OwnAction } from '../../handler/mount/methods.ts'
@@ -116,6 +116,11 @@ async function viewWithin(
 	const access = relatedAccess(exchangeOf(view, relation.name))
 	await access.check({ ...relation, operation })
 	const values = await linkValues(view, segment, relation, 'read')
+	if (values === undefined && operation === 'create')
+		throw new RestError(
+			'conflict',
+			'No record can refer to this one: the value to refer to is null, or out of range',
+		)
 	const target = await access.view({ ...relation, operation })
 	return Object.defineProperty(target, WITHIN, { value: scopeBelow(relation, values) })
 }

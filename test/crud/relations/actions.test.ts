@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, MemoryModel, type Model } from '../../../lib/index.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
+import { asking } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
@@ -105,6 +106,38 @@ describe('crud/relations/actions', (test) => {
 		const ask = async (method: string) =>
 			(await server.inject({ method, url: `/articles/1/tags/${large}` })).status
 		assert.equal([await ask('PUT'), await ask('DELETE')], [204, 204])
+	})
+
+	test('a record below one whose value to refer to is null is refused: it would belong to none, or to another', async () => {
+		const database = opened(sqliteDrivers.find(({ open }) => open !== undefined)?.open)
+		database.exec(`
+			create table author (id bigint primary key, code int unique);
+			create table article (id integer primary key, author_id int references author (id), code int references author (code));
+			insert into author values (1152921504606846977, null), (2, 5);
+			insert into article values (1, 1152921504606846977, 5)`)
+		const [author, article] = await Promise.all(
+			['author', 'article'].map((table) => SqliteModel.open(database, table)),
+		)
+		assert.ok(author !== undefined && article !== undefined)
+		const articles = new CrudHandler(article, {
+			visible: 'all',
+			creatable: ['code', 'author_id'],
+			allow: ['list', 'create'],
+		})
+		const authors = new CrudHandler(author, {
+			visible: 'all',
+			allow: ['read'],
+			relations: { coded: { to: articles, by: 'code' }, own: { to: articles, by: 'author_id' } },
+		})
+		const { said } = asking({ authors })
+		for (const body of [{}, { code: 5 }])
+			assert.match(
+				await said('POST /authors/1152921504606846977/coded', { body }),
+				/^409 .*No record can refer to this one/,
+			)
+		assert.is(await article.count(undefined), 1)
+		// SQLite's `int` has 64 bits.
+		assert.match(await said('/authors/1152921504606846977/own'), '"data":[{"id":1,')
 	})
 
 	for (const [name, open] of Object.entries({ MemoryModel: inMemory, SqliteModel: inSqlite })) {
