@@ -332,7 +332,13 @@ function endless(members: readonly Member[]): TypeError {
 	)
 }
 
-/** Runs `work`, on several records, in a transaction that the view itself takes part in. */
-export function together<T>(view: CrudView, work: () => Promise<T>): Promise<T> {
-	return transaction([view as unknown as Transacting], work) // a CrudHandler's view
+/**
+ * Runs `work`, on several records, in a transaction.
+ *
+ * @param work `within` is the view, which takes part; outside of a request, the handler in the transaction
+ */
+export function together<T>(view: CrudView, work: (within: CrudView) => Promise<T>): Promise<T> {
+	const handlers = [view as unknown as Transacting] as const // a CrudHandler's view
+	const isInRequest = findExchange(view) !== undefined
+	return transaction(handlers, ([within]) => work(isInRequest ? view : (within as unknown as CrudView)))
 }

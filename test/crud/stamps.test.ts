@@ -5,6 +5,7 @@ import {
 	type CrudOperation,
 	type CrudOptions,
 	type CrudScope,
+	type CrudValues,
 	MemoryModel,
 	type MemoryModelOptions,
 	type Model,
@@ -204,5 +205,35 @@ describe('crud/stamps', (test) => {
 			await asked.said('POST /note/1/restore'),
 			'200 {"success":true,"data":{"again":{"title":"a","deleted":null}}}',
 		)
+	})
+
+	test('overrides of a list run on the request, also those of a factory, and conflicts name deleted records', async () => {
+		class Notes extends CrudHandler {
+			#count = 0
+			override async update(id: string, values: CrudValues) {
+				this.header('X-Count', ++this.#count)
+				return super.update(id, values)
+			}
+			override async remove(id: string) {
+				this.header('X-Count', ++this.#count)
+				return super.remove(id)
+			}
+		}
+		const model = noteModel({
+			rows: ['a', 'b', 'c'].map((title) => ({ title, touched: '2026-01-01T00:00:00Z' })),
+			unique: [['title']],
+		})
+		const allow = ['list', 'read', 'update', 'updateMany', 'remove', 'removeMany', 'restore'] as const
+		const asked = asking({ note: () => new Notes(model, { ...OPTIONS, allow }) })
+		assert.is((await asked.ask('DELETE /note?id[in]=1')).headers['x-count'], '1')
+		const titled = (title: string) => ({
+			body: [
+				{ id: 2, title: 'x' },
+				{ id: 3, title },
+			],
+		})
+		const taken = /^409 .*"1\.title is taken by a deleted record"/
+		assert.match(await asked.said('PATCH /note', titled('a')), taken)
+		assert.is((await asked.ask('PATCH /note', titled('y'))).headers['x-count'], '2')
 	})
 })

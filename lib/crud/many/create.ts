@@ -82,23 +82,23 @@ export function createEachOrAll(
 ): Promise<readonly unknown[]> {
 	const { overridden, audit } = view[FACTS]
 	if (overridden.has('create'))
-		return createEach(view, given as readonly WrittenValues[], (values) =>
-			translateWriteErrors(view, 'create', async () => view.create(values), EVERYTHING, {}),
+		return createEach(view, given as readonly WrittenValues[], (within, values) =>
+			translateWriteErrors(within, 'create', async () => within.create(values), EVERYTHING, {}),
 		)
 	if (audit === undefined) return createAll(view, scope, changes)
-	return createEach(view, changes, (values) => createWithin(view, scope, values))
+	return createEach(view, changes, (within, values) => createWithin(within, scope, values))
 }
 
 function createEach<T>(
 	view: CrudView,
 	given: readonly T[],
-	create: (values: T) => Promise<unknown>,
+	create: (within: CrudView, values: T) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
-	return together(view, async () => {
+	return together(view, async (within) => {
 		const answers: unknown[] = []
 		for (const [index, values] of given.entries()) {
 			try {
-				answers.push(await create(values))
+				answers.push(await create(within, values))
 			} catch (error) {
 				throw placed(error, index)
 			}

@@ -18,6 +18,7 @@ import { idsOf } from '../relations/records.ts'
 import { related } from '../relations/related.ts'
 import { relationsOf } from '../relations/scoping.ts'
 import type { Scope } from '../scope.ts'
+import { deletion } from '../stamps.ts'
 import { together } from '../transaction.ts'
 import { type CrudView, FACTS } from '../view.ts'
 import { refuseTags } from './check-list.ts'
@@ -110,16 +111,15 @@ async function removeMatching(
 	const relations = relationsOf(plan, query)
 	const limits = relations ? await related(view, query, relations, withNeeded(view), false) : query
 	const where = allOf(scope.where, limits.where)
-	return together(view, async () => {
-		const { plan: within } = view[FACTS]
-		const find = () => idsOf(within, where, plan.maxBatch + 1)
+	return together(view, async (within) => {
+		const find = () => idsOf(within[FACTS].plan, where, plan.maxBatch + 1)
 		const found = await translateModelErrors(view, 'list', find, undefined, {}, query)
 		if (found.length > plan.maxBatch)
 			throw new RestError('conflict', `More than ${plan.maxBatch} records match: narrow the condition`)
 		// Before the first deletion, which may change what matches.
-		const matching = await lockMatching(view, found, where)
+		const matching = await lockMatching(within, found, where)
 		const removed: string[] = []
-		for (const id of matching) if (await removeOne(view, scope, id)) removed.push(id)
+		for (const id of matching) if (await removeOne(within, scope, id)) removed.push(id)
 		return removed
 	})
 }
@@ -132,9 +132,10 @@ async function lockMatching(
 ): Promise<readonly string[]> {
 	const model = await modelOf(view)
 	const lock = model.lock?.bind(model) ?? model.read.bind(model)
+	const deletes = deletion(view[FACTS].plan) === undefined
 	const matching: string[] = []
 	for (const id of ids)
-		if (await translateModelErrors(view, 'list', () => lock(id, NOTHING, where, true))) matching.push(id)
+		if (await translateModelErrors(view, 'list', () => lock(id, NOTHING, where, deletes))) matching.push(id)
 	return matching
 }
 

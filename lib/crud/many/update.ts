@@ -129,14 +129,14 @@ async function changeAll(
 ): Promise<readonly unknown[]> {
 	const compare = orderOf(view[FACTS].plan)
 	const order = [...changes.entries()].sort(([, a], [, b]) => compare(a.id, b.id))
-	const state = Object.isFrozen(view[STATE]) ? beginState(view, view[STATE]) : view[STATE]
-	return together(view, async () => {
+	return together(view, async (within) => {
+		const state = Object.isFrozen(within[STATE]) ? beginState(within, within[STATE]) : within[STATE]
 		const answers: unknown[] = []
 		const count = boundAnswers(view[FACTS].plan)
 		for (const [index, change] of order) {
 			try {
 				state.version = change.version
-				answers[index] = count(await changeOne(view, scope, change))
+				answers[index] = count(await changeOne(within, scope, change))
 			} catch (error) {
 				throw placed(error, index)
 			} finally {

@@ -142,11 +142,11 @@ async function upsertAll(
 ): Promise<readonly CrudRecord[]> {
 	const answers: CrudRecord[] = []
 	let failed: { readonly index: number; readonly error: unknown } | undefined
-	const each = async () => {
+	const each = async (within: CrudView) => {
 		const count = boundAnswers(view[FACTS].plan)
 		for (const [index, record] of inOrder(upserting.on, records)) {
 			try {
-				const answer = await upsertOne(view, upserting, record)
+				const answer = await upsertOne(within, upserting, record)
 				// Not for a single record, which may be committed already.
 				answers[index] = upserting.isMany ? count(answer) : answer
 			} catch (error) {
@@ -157,7 +157,7 @@ async function upsertAll(
 	}
 	try {
 		const isAlone = !upserting.isMany && view[FACTS].audit === undefined
-		await (isAlone ? each() : together(view, each))
+		await (isAlone ? each(view) : together(view, each))
 	} catch (error) {
 		// Translated after the rollback, so that it can be looked up whether only a deleted record is in the way.
 		const own = failed?.error instanceof ModelError ? failed.error : error

@@ -368,6 +368,15 @@ for (const { name, open } of kinds) {
 			assert.match(String(await rejected(own.create({ note: 'lost' }))), 'RestError: ')
 			await own.create({ note: 'kept' })
 			assert.equal(await counts(), [2, 1])
+			const where = { op: 'in', field: 'note', values: ['kept', 'changed 0', 'changed 1'] } as const
+			assert.is((await orders.removeMany(where)).length, 1)
+			const changed = await transaction([orders], async ([inOrders]) => {
+				const made = await inOrders.createMany([{ note: 'b' }, { note: 'c' }])
+				return inOrders.updateMany(made.map(({ id }, at) => ({ id: Number(id), note: `changed ${at}` })))
+			})
+			assert.is(changed.length, 2)
+			assert.is((await transaction([orders], ([inOrders]) => inOrders.removeMany(where))).length, 2)
+			assert.equal(await counts(), [1, 1])
 			const wrong = transaction([orders], async () => {}, { request: orders })
 			assert.match(String(await rejected(wrong)), 'request must be the `this` of a request')
 		})
