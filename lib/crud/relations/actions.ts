@@ -32,7 +32,7 @@ import {
 	isIdIn,
 	nothing,
 	recordsIn,
-	relatable,
+	relatableBy,
 	scopeBelow,
 	valuesOf,
 } from './records.ts'
@@ -154,7 +154,7 @@ async function linkValues(
 	if (found === undefined) throw NOT_FOUND
 	const { texts } = recordsIn(found.json, selection, fields)
 	const [text] = texts
-	return text === undefined ? undefined : relatable(relation, valuesOf(text, link.fields, fields))
+	return text === undefined ? undefined : relatableBy(relation)(valuesOf(text, link.fields, fields))
 }
 
 async function readRelated(view: CrudView, segment: unknown, relation: Relation): Promise<unknown> {

@@ -19,7 +19,7 @@ import type { CrudView } from '../view.ts'
 import { cursorOf, embedded, whereOf } from './embed.ts'
 import { type Asking, eachOf, overriddenTexts } from './overridden.ts'
 import type { Include } from './parse-include.ts'
-import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, relatable, valuesOf } from './records.ts'
+import { fieldsNamed, isOneOf, isRelated, type Records, recordsIn, relatableBy, valuesOf } from './records.ts'
 import type { Scoping } from './scoping.ts'
 
 /** Maximum number of values in one list of a relation to one. */
@@ -71,7 +71,8 @@ export async function attach(
 function relatedTexts(given: Attaching, include: Include, records: Records): Promise<readonly string[]> {
 	const { relation } = include
 	const { link } = relation
-	const values = records.texts.map((text) => relatable(relation, valuesOf(text, link.fields, records.fields)))
+	const relatable = relatableBy(relation)
+	const values = records.texts.map((text) => relatable(valuesOf(text, link.fields, records.fields)))
 	if (relation.isOverridden) return overriddenTexts(given, include, values, (text) => spend(given, text))
 	return link.isMany ? manyOfEach(given, include, values) : oneOfEach(given, include, values)
 }

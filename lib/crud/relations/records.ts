@@ -59,21 +59,27 @@ function storedValue(field: Field | undefined, json: string | undefined): NonNul
 }
 
 /**
- * The values that a record is related by; `undefined` if a field of the other record can't hold its value: a number of another
- * store may have more bits. Without bounds, a field holds 64.
+ * Returns a function that passes on the values by which a record is related; `undefined` if a field of the other record can't
+ * hold its value: a number of another store may have more bits. Without bounds, a field holds 64.
  */
-export function relatable(
-	{ link, to }: Pick<Relation, 'link' | 'to'>,
+export function relatableBy({
+	link,
+	to,
+}: Pick<Relation, 'link' | 'to'>): (
 	values: readonly NonNullValue[] | undefined,
-): readonly NonNullValue[] | undefined {
-	const { model, from: names } = link.through ?? { model: to.model, from: link.to }
+) => readonly NonNullValue[] | undefined {
+	const { model, from } = link.through ?? { model: to.model, from: link.to }
+	const ranges = from.map((name) => {
+		const field = model.fields.find((one) => one.name === name)
+		if (field?.type !== 'integer' && field?.type !== 'bigint') return undefined
+		return { min: field.min ?? -(2n ** 63n), max: field.max ?? 2n ** 63n - 1n }
+	})
 	const canHold = (value: NonNullValue, at: number): boolean => {
-		const field = model.fields.find(({ name }) => name === names[at])
-		if (field?.type !== 'integer' && field?.type !== 'bigint') return true
-		const { min = -(2n ** 63n), max = 2n ** 63n - 1n } = field
-		return (typeof value !== 'number' && typeof value !== 'bigint') || (value >= min && value <= max)
+		const range = ranges[at]
+		if (range === undefined || (typeof value !== 'number' && typeof value !== 'bigint')) return true
+		return value >= range.min && value <= range.max
 	}
-	return values?.every(canHold) === true ? values : undefined
+	return (values) => (values?.every(canHold) === true ? values : undefined)
 }
 
 export function isOneOf(fields: readonly string[], values: readonly (readonly NonNullValue[])[]): Condition {
