@@ -9,8 +9,8 @@ const QUANTIFIERS: ReadonlySet<string> = new Set(['some', 'none', 'every', 'coun
 
 /**
  * Converts a filter. The name of an input may have an operator or a related record's field after a dot, which react-admin
- * turns into a nested object (but not in permanent filters), or an operator after an underscore, as for other servers. Empty values are left out; `q` is
- * the search.
+ * turns into a nested object (but not in permanent filters), or an operator after an underscore, as for other servers. Empty
+ * values are left out; `q` is the search.
  *
  *     { status: 'draft', created: { gte: '2026-01-01' }, views_lt: 9, author: { name: 'Ada' }, note: '' }
  *     { status: 'draft', created: { gte: '2026-01-01' }, views: { lt: 9 }, 'author.name': 'Ada' }

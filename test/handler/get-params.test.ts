@@ -14,6 +14,7 @@ class Params extends RestHandler {
 		post_declared: { title: ['required', 'string'], age: ['integer'] },
 		custom: ['a'],
 		post_schema: z.object({ n: z.number() }),
+		post_declared_null: ['a'],
 	}
 	post_rules() {
 		return this.getParams({ title: ['required', 'string', { max: 5 }], age: ['integer', { min: 0 }] })
@@ -56,6 +57,9 @@ class Params extends RestHandler {
 	}
 	post_wrong() {
 		return this.getParams({ a: ['strnig' as 'string'] })
+	}
+	post_declared_null() {
+		return this.getParams(null as never)
 	}
 }
 
@@ -123,6 +127,7 @@ describe('handler: getParams', (test) => {
 		],
 		['POST /p/promise', /getParamsAsync/],
 		['POST /p/wrong', /strnig/],
+		['POST /p/declared_null', /fields are given as a plain object/],
 	]
 	for (const [request, message] of mistakes) {
 		test(`${request} is a mistake in the method: 500, and the log says ${message}`, async () => {

@@ -228,7 +228,8 @@ export function recordText(
 	large?: LargeSql,
 ): string {
 	const own = selected.map(({ column, as }) => ({
-		...{ as, sql: jsonText(column, columnName(QUOTING, column, alias)) },
+		as,
+		sql: jsonText(column, columnName(QUOTING, column, alias)),
 	}))
 	const members = [...own, ...related]
 	// With its type, which aggregates would not guess.
