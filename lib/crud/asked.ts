@@ -7,13 +7,13 @@ import type { Exchange } from '../exchange/exchange.ts'
 import { exchangeOf } from '../handler/view.ts'
 import type { Condition } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
-import { unknownName } from './bad-query.ts'
-import { translated } from './dialect.ts'
 import { allOf } from './filter-comparison.ts'
 import { type CrudQuery, QueryParams } from './list-query.ts'
 import { OF_PAGES } from './many/remove.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import { translated } from './query-dialect.ts'
+import { unknownName } from './query-values.ts'
 import { relatedAccess, type Use } from './relations/access.ts'
 import { NO_INCLUDE, type Requested } from './relations/parse-include.ts'
 import { checkRelated } from './relations/scoping.ts'
@@ -50,7 +50,7 @@ export function checkAsked(
 		const isList = operation === 'list' || operation === 'export' || operation === 'removeMany'
 		const query = isList
 			? listQueryIn(plan, exchange, false)
-			: requestedOf(plan, exchange, parametersOf(operation))
+			: recordQueryIn(plan, exchange, parametersOf(operation))
 		attach(exchange, ASKED, { plan, query } satisfies Asked)
 		await checkRelated(access, { where: undefined, order: [], ...query })
 	}
@@ -114,7 +114,7 @@ export function beginRecordState(
 	if (exchange.queryText === '')
 		return beginState(view, { selection: plan.selections.all, include: NO_INCLUDE })
 	// Parsed only if `checkAsked` hasn't.
-	const asked = askedOf(exchange, plan) ?? requestedOf(plan, exchange, parametersOf(operation))
+	const asked = askedOf(exchange, plan) ?? recordQueryIn(plan, exchange, parametersOf(operation))
 	const { selection, include = NO_INCLUDE, isDeleted = false } = asked
 	return beginState(view, { selection, include, isDeleted })
 }
@@ -126,7 +126,7 @@ const RECORD_PARAMETERS = ['fields', 'include', 'deleted'] as const
  *
  * @param more other parameters that are allowed
  */
-function requestedOf(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
+function recordQueryIn(plan: CrudPlan, exchange: Exchange, more: readonly string[]): Requested {
 	const isRead = exchange.method === 'GET' || exchange.method === 'HEAD'
 	const own = RECORD_PARAMETERS.filter(
 		(name) => plan.parameters.includes(name) && (isRead || name !== 'deleted'),

@@ -8,8 +8,8 @@ import type { RestError } from '../base/error.ts'
 import { isPlain } from '../base/options.ts'
 import type { Condition, Field, FieldType, Link, Order, Value } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
-import { badQuery } from './bad-query.ts'
 import type { FieldMap } from './fields.ts'
+import { badQuery } from './query-values.ts'
 import { operandFromJson } from './value-from-json.ts'
 
 const BASE64URL = /^[\w-]+$/

@@ -6,9 +6,9 @@
 import type { Condition, Field } from '../models/model.ts'
 import type { Detail } from '../wire/codes.ts'
 import type { Operator } from '../wire/list.ts'
-import { badQuery, badValue, unknownName } from './bad-query.ts'
 import type { CrudField } from './fields.ts'
 import type { CrudPlan } from './plan.ts'
+import { badQuery, badValue, unknownName } from './query-values.ts'
 import { operandFromJson } from './value-from-json.ts'
 import type { NonNullValue } from './value-from-text.ts'
 

@@ -5,10 +5,10 @@
 
 import { isPlain } from '../base/options.ts'
 import type { Comparison, Condition } from '../models/model.ts'
-import { badQuery, unknownName } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import { allOf, boundedSubstring, fieldCondition, type TermCounter } from './filter-comparison.ts'
 import type { CrudPlan, Relation } from './plan.ts'
+import { badQuery, unknownName } from './query-values.ts'
 
 /** How deep `and`, `or` and `not` may nest; a filter without them has depth 1. */
 export const MAX_DEPTH = 5

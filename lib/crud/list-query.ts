@@ -8,13 +8,13 @@ import type { Condition, Field, ListQuery, Order } from '../models/model.ts'
 import type { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import type { Detail } from '../wire/codes.ts'
-import { badQuery, badValue, countOf, unknownName, wholeNumber } from './bad-query.ts'
 import { cursorOffset, cursorValues, stampOf } from './cursor.ts'
 import type { CrudField, Sorted } from './fields.ts'
 import { filterCondition, namesFor, RelatedTerms, searchCondition } from './filter.ts'
 import { comparison, fieldCondition, TermCounter, takesList } from './filter-comparison.ts'
 import { orderOf } from './order.ts'
 import type { CrudPlan } from './plan.ts'
+import { badQuery, badValue, countOf, unknownName, wholeNumber } from './query-values.ts'
 import {
 	type Include,
 	NO_INCLUDE,

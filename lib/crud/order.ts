@@ -1,9 +1,9 @@
 /** Parses the parameter `sort`, of a list or of included records. Used by `list-query.ts` and `relations/parse-include.ts`. */
 import type { Order } from '../models/model.ts'
-import { badQuery, fieldNamed, names, unknownName } from './bad-query.ts'
 import { sortTerm } from './check-fields.ts'
 import type { TermCounter } from './filter-comparison.ts'
 import type { CrudPlan } from './plan.ts'
+import { badQuery, fieldNamed, names, unknownName } from './query-values.ts'
 
 /**
  * The sort order. The key is added as its last term, in the direction of the term before it, so that the order is total.

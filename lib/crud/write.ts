@@ -10,10 +10,10 @@ import { collectResults, type SchemaResults, syncResults } from '../validate/sta
 import type { Spec, Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
 import { splitId } from '../wire/record-id.ts'
-import { truncatedName } from './bad-query.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import { truncatedName } from './query-values.ts'
 import type { Scope } from './scope.ts'
 import { storedFromText, valueFromJson } from './value-from-json.ts'
 

@@ -4,12 +4,12 @@
  */
 import { attempt } from '../../base/attempt.ts'
 import type { Condition, Order, Selection } from '../../models/model.ts'
-import { badQuery, countOf, names, unknownName, wholeNumber } from '../bad-query.ts'
 import { stampOf } from '../cursor.ts'
 import { filterCondition, outermost } from '../filter.ts'
 import type { TermCounter } from '../filter-comparison.ts'
 import { orderOf } from '../order.ts'
 import type { CrudPlan, Relation } from '../plan.ts'
+import { badQuery, countOf, names, unknownName, wholeNumber } from '../query-values.ts'
 
 /** Related records that a request includes in each of its records. */
 export interface Include {

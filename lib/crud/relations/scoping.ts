@@ -1,8 +1,8 @@
 /** Limits a query to what the client may see of related records, by the access rules and scopes of their handlers. */
 import type { Condition, Order } from '../../models/model.ts'
-import { badQuery } from '../bad-query.ts'
 import { allOf } from '../filter-comparison.ts'
 import type { CrudPlan, Relation, RelationLink } from '../plan.ts'
+import { badQuery } from '../query-values.ts'
 import type { Scope } from '../scope.ts'
 import { Sessions } from '../session.ts'
 import { type CrudView, FACTS } from '../view.ts'

@@ -10,11 +10,11 @@ import type {
 	TotalsQuery,
 } from '../../models/model.ts'
 import type { Detail } from '../../wire/codes.ts'
-import { badQuery, badValue, fieldNamed, names, unknownName, wholeNumber } from '../bad-query.ts'
 import { COMPARISONS, MAX_DEPTH } from '../filter.ts'
 import type { TermCounter } from '../filter-comparison.ts'
 import type { QueryParams } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
+import { badQuery, badValue, fieldNamed, names, unknownName, wholeNumber } from '../query-values.ts'
 import { operandFromJson } from '../value-from-json.ts'
 import { FUNCTIONS, type GroupKey, keyNames, type TotalsPlan, totalsPlan } from './plan.ts'
 

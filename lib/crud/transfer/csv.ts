@@ -4,11 +4,11 @@
  * removes. Called by `export.ts` and `read-rows.ts`.
  */
 import type { FieldType } from '../../models/model.ts'
-import { badQuery } from '../bad-query.ts'
 import type { FieldMap } from '../fields.ts'
 import { memberTexts } from '../json-text.ts'
 import type { CrudQuery } from '../list-query.ts'
 import type { CrudPlan } from '../plan.ts'
+import { badQuery } from '../query-values.ts'
 import { type Include, NO_INCLUDE } from '../relations/parse-include.ts'
 
 /** What spreadsheets take for the beginning of a formula, also in full width (OWASP, CSV injection). */

@@ -10,10 +10,10 @@ import { isPlain } from '../base/options.ts'
 import { Fields } from '../request/body/form.ts'
 import { checkParsed } from '../request/body/json.ts'
 import { GROUPS, PARAMETERS, type PageMeta } from '../wire/list.ts'
-import { badQuery, wholeNumber } from './bad-query.ts'
 import { itemTexts, memberTexts, withMembers } from './json-text.ts'
 import type { CrudDialect } from './options.ts'
 import type { CrudPlan } from './plan.ts'
+import { badQuery, wholeNumber } from './query-values.ts'
 import type { Include } from './relations/parse-include.ts'
 
 /** Operators at the end of a name, as in `views_gte`. */
