@@ -42,9 +42,10 @@ export function answerClientError(
 	}
 	if (error.code === 'HPE_CLOSED_CONNECTION') return
 	if (socket.writableEnded || app.pipelines.isEnding(socket)) {
-		// Bytes after the last answer are ignored; the connection closes when the client has ended its side.
+		// Bytes after the last answer are ignored. If it is not yet written, it will close the connection.
+		if (!socket.writableEnded && app.pipelines.pendingAnswer(socket) !== undefined) return
 		if (error.code === 'HPE_INVALID_EOF_STATE') socket.destroySoon()
-		else if (!socket.writableEnded && app.pipelines.pendingAnswer(socket) === undefined) end(app, socket, '')
+		else if (!socket.writableEnded) end(app, socket, '')
 		return
 	}
 	const pending = pendingOn(app, socket)

@@ -86,6 +86,12 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 		// Only node:http queues responses, and its requests have a net.Socket.
 		exchange.connection = new PipelinedConnection(incoming.socket as Socket, response)
 	}
+	if (incoming.headers.upgrade !== undefined && incoming.socket !== null) {
+		// node's parser takes the rest of the packet for another protocol and drops it: where the next request begins is unknown.
+		exchange.isLast = true
+		service.app.pipelines.addPending(incoming.socket, response)
+		service.app.pipelines.markEnding(incoming.socket)
+	}
 	if (awaitsContinue) {
 		exchange.sendContinue = () => {
 			exchange.sendContinue = undefined

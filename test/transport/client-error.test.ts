@@ -323,6 +323,28 @@ describe('client-error', (test) => {
 		})
 	})
 
+	for (const path of ['/now', '/soon/50', '/slowly']) {
+		test(`a request of ${path} with Upgrade is the last of its connection`, () => {
+			const site = new Site()
+			return listening({ '': site }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					const inner = requestText('GET /now')
+					const outer = requestText('POST /body', [`Content-Length: ${inner.length}`])
+					// node's parser drops what follows the first request in its packet, and would parse the second one's body.
+					await client.send(requestText(`GET ${path}`, ['Connection: Upgrade', 'Upgrade: h2c']) + outer)
+					await new Promise((resolve) => setTimeout(resolve, 20))
+					await client.send(`${inner}((((`)
+					const { status, headers } = await client.response()
+					assert.is(status, 200)
+					assert.is(headers.connection, 'close')
+					await client.closed(1_000)
+					assert.is(client.unread.length, 0, client.unread.toString())
+					assert.is(site.calls.length, path === '/now' ? 1 : 0)
+				}),
+			)
+		})
+	}
+
 	test('a broken body that nobody reads is not answered again, and ends the connection', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
