@@ -5,10 +5,7 @@ import { Exchange } from '../exchange/exchange.ts'
 import type { Watched } from '../exchange/watched.ts'
 import { linesByName, type Reply } from '../reply/headers.ts'
 import type { Incoming } from '../request/incoming.ts'
-import { expectationError, refuse, type Service, serve, startWatch } from './serving.ts'
-
-/** node:http's own test for `Expect: 100-continue`. */
-const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
+import { expectationError, isContinue, refuse, type Service, serve, startWatch } from './serving.ts'
 
 /** A request to inject. */
 export interface InjectedRequest {
@@ -81,7 +78,7 @@ export function replyOf(service: Service, exchange: Exchange): Reply | Promise<R
 		else resolve(reply)
 	}
 	const { expect } = exchange.headers
-	const isUnexpected = expect !== undefined && !CONTINUE.test(expect)
+	const isUnexpected = expect !== undefined && !isContinue(expect)
 	const refusal = isUnexpected ? expectationError() : service.vetting.check(exchange.incoming)
 	if (refusal === undefined) serve(service, exchange, undefined, send)
 	else refuse(exchange, refusal, undefined, send)

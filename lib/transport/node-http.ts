@@ -12,7 +12,15 @@ import { answerClientError, answerConnect } from './client-error.ts'
 import { type IdleTimes, nodeTimeouts } from './idle-connections.ts'
 import { type Outgoing, watchResponse } from './outgoing.ts'
 import { send } from './send.ts'
-import { expectationError, isUnlisted, refuse, type Service, serve, startWatch } from './serving.ts'
+import {
+	expectationError,
+	isContinue,
+	isUnlisted,
+	refuse,
+	type Service,
+	serve,
+	startWatch,
+} from './serving.ts'
 
 export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */
@@ -40,7 +48,12 @@ export function httpServer(service: Service, settings: HttpSettings): HttpServer
 			service.hosts = isLoopback(address.address) ? loopbackHosts() : undefined
 	})
 	server.on('request', (request, response) => serveHttp(service, request, response))
-	server.on('checkContinue', (request, response) => serveHttp(service, request, response, true))
+	// node's own test for the header is looser.
+	server.on('checkContinue', (request, response) =>
+		isContinue(request.headers.expect)
+			? serveHttp(service, request, response, true)
+			: refuseExpectation(service, request, response),
+	)
 	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
 	server.on('connect', (request: IncomingMessage, socket: Socket) =>
 		answerConnect(service.app, request, socket),

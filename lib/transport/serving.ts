@@ -116,6 +116,13 @@ export function closingError(): RestError {
 	return new RestError('unavailable', 'The server is closing')
 }
 
+const CONTINUE = /^(?:[\s,]*\b100-continue\b)+[\s,]*$/i
+
+/** Whether `Expect` has `100-continue` and nothing else: the header is a list (RFC 9110 §10.1.1). */
+export function isContinue(expect: string | undefined): boolean {
+	return expect !== undefined && CONTINUE.test(expect)
+}
+
 /** The answer to any `Expect` other than `100-continue` (RFC 9110 §10.1.1). */
 export function expectationError(): RestError {
 	return new RestError('expectation_failed', 'The only expectation served is 100-continue')

@@ -143,6 +143,9 @@ const VETTED: [what: string, request: InjectedRequest, status: number][] = [
 	['an expectation', { url: '/article', headers: { Expect: 'x' } }, 417],
 	['an empty expectation', { url: '/article', headers: { expect: '' } }, 417],
 	['100-continue', { url: '/article', headers: { Expect: '100-Continue' } }, 200],
+	['100-continue twice', { url: '/article', headers: { Expect: ['100-continue', '100-continue,'] } }, 200],
+	['100-continue and another', { url: '/article', headers: { Expect: '100-continue, gold' } }, 417],
+	['an expectation that ends like it', { url: '/article', headers: { Expect: 'x-100-continue' } }, 417],
 	['an expectation and a wrong Host', { url: '/facts', headers: { Expect: 'x', Host: 'a b' } }, 417],
 	['HEAD and a wrong Host', { method: 'HEAD', url: '/facts', headers: { Host: 'a b' } }, 400],
 ]
