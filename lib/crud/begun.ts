@@ -12,7 +12,7 @@ export function begun<T>(exchange: Exchange | undefined, name: string, promise: 
 	if (exchange === undefined) return promise
 	const own = new Begun<T>((resolve) => resolve(promise))
 	const report = (error: unknown): void => {
-		if (own.isAwaited) return
+		if (own.isAwaited()) return
 		if (exchange.isReplied) exchange.log('error', `${name} has failed, and was not awaited: await it`, error)
 		else setTimeout(report, INTERVAL_MS, error).unref()
 	}
@@ -23,14 +23,19 @@ export function begun<T>(exchange: Exchange | undefined, name: string, promise: 
 class Begun<T> extends Promise<T> {
 	/** What `then` returns is a plain promise. */
 	static override readonly [Symbol.species] = Promise
-	isAwaited = false
+	/** Private, so that JSON.stringify sees an empty object: `jsonText` looks into the values that have one. */
+	#isAwaited = false
+
+	isAwaited(): boolean {
+		return this.#isAwaited
+	}
 
 	// biome-ignore lint/suspicious/noThenProperty: of a promise
 	override then<A = T, B = never>(
 		onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
 		onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
 	): Promise<A | B> {
-		this.isAwaited = true
+		this.#isAwaited = true
 		return super.then(onFulfilled, onRejected)
 	}
 }

@@ -32,10 +32,13 @@ function stringify(value: unknown, path: string, at?: number): string | undefine
 		refuseLost(value, path, at)
 		throw error
 	}
-	// Values that JSON loses become {}: only texts with {} are checked.
-	if (text?.includes('{}') === true) refuseLost(value, path, at)
+	// What JSON loses becomes {}, or the code and the other fields of a system's or a driver's error. Only such texts are checked.
+	if (text?.includes('{}') || (text?.includes('code":') && ERROR_CODE.test(text))) refuseLost(value, path, at)
 	return text
 }
+
+/** `ENOENT`, `ER_DUP_ENTRY`, `SQLITE_BUSY`, PostgreSQL's `23505`. */
+const ERROR_CODE = /code":"[A-Z\d_]{5,}"/
 
 /** Refuses an Error as a value: JSON would write the Error's own fields, but not its message. */
 export function refuseError(value: object, path: string): void {
@@ -48,20 +51,29 @@ interface Ancestor {
 	readonly step: string
 }
 
-/** Refuses a value if JSON loses any part of it. Visits the parts as `JSON.stringify` does, after `toJSON`. */
+/**
+ * Refuses a value if JSON loses any part of it. Visits the parts as `JSON.stringify` does, after `toJSON`; all of them, because
+ * a promise within that nobody awaits would end the process when it is rejected.
+ */
 function refuseLost(value: unknown, path: string, at: number | undefined): void {
 	const root = at === undefined ? path : `${path}[${at}]`
 	const ancestors: Ancestor[] = []
+	let refusal: TypeError | undefined
 	JSON.stringify(value, function (this: object, key: string, inner: unknown) {
 		while (ancestors.length > 0 && ancestors.at(-1)?.holder !== this) ancestors.pop()
 		// The first holder is JSON.stringify's own, with the value as its only member.
 		const step = ancestors.length === 0 ? root : stepTo(this, key)
 		const [kind, advice] = lostKind(inner) ?? []
-		if (kind !== undefined && advice !== undefined)
-			throw lossError(ancestors.map((one) => one.step).join('') + step, kind, advice)
+		if (kind !== undefined && advice !== undefined) {
+			refusal ??= lossError(ancestors.map((one) => one.step).join('') + step, kind, advice)
+			// Not its own `then`, by which a query builder would run its query.
+			if (inner instanceof Promise) void Promise.prototype.then.call(inner, undefined, () => {})
+			return undefined
+		}
 		if (typeof inner === 'object' && inner !== null) ancestors.push({ holder: inner, step })
 		return inner
 	})
+	if (refusal !== undefined) throw refusal
 }
 
 function stepTo(holder: object, key: string): string {
@@ -78,6 +90,7 @@ function lostKind(value: unknown): readonly [kind: string, advice: string] | und
 	if (typeof value === 'bigint') return ['a BigInt', 'convert it to text, String(n)']
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
 	if (isThenable(value)) return ['a promise', 'await it']
+	if (value instanceof Error && !('toJSON' in value)) return ['an Error', ADVICE]
 	if (Symbol.iterator in value && 'next' in value) return ['an iterator', 'make an array of it, [...it]']
 	if (Object.keys(value).length > 0 || isBoxed(value)) return undefined
 	const name = hiddenKind(value)

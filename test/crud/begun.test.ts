@@ -40,6 +40,10 @@ class Notes extends CrudHandler {
 		return (await Promise.allSettled([this.read(id), this.read('1')])).map(({ status }) => status)
 	}
 
+	get_within() {
+		return { note: this.read('1') }
+	}
+
 	async post_thrown() {
 		void transaction([this], async ([notes]) => {
 			await notes.update('1', { title: 'never' })
@@ -79,6 +83,12 @@ describe('crud: operations that are not awaited', (test) => {
 			assert.is(asked.lines.at(-1)?.fields.action, `post_${action.slice(0, -2)}`)
 		})
 	}
+
+	test('one within a value is refused, as any promise there', async () => {
+		const asked = opened()
+		assert.match(await asked.said('/notes/within'), /^500 /)
+		assert.match(lines(asked).join(), "data.note is a promise, which JSON can't hold: await it")
+	})
 
 	test('one that succeeds has its effect', async () => {
 		const asked = opened()

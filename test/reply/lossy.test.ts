@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { createServer, RestError, RestHandler, reply } from '../../lib/index.ts'
 import { asking } from '../helpers/asking.ts'
@@ -26,6 +28,14 @@ async function answered(value: () => unknown): Promise<string> {
 		url: '/v/it',
 	})
 	return `${status} ${body.toString().slice(0, 60)}`
+}
+
+function systemError(): unknown {
+	try {
+		return readFileSync('/no/such/secret')
+	} catch (error) {
+		return error
+	}
 }
 
 describe('reply: values JSON would lose', (test) => {
@@ -61,6 +71,8 @@ describe('reply: values JSON would lose', (test) => {
 		['a thenable', { table: {}, then() {} }, 'a promise'],
 		['a generator', [1].values(), 'an iterator'],
 		['an error', new Error('secret'), 'an Error'],
+		['an error of the system', systemError(), 'an Error'],
+		['an error of PostgreSQL', Object.assign(new Error(), { code: '23505', detail: 'secret' }), 'an Error'],
 		['a regular expression', /a/, 'a RegExp'],
 		['bytes without a view', new ArrayBuffer(1), 'an ArrayBuffer'],
 		['an object that has all in getters', new Money(), 'a Money'],
@@ -80,6 +92,19 @@ describe('reply: values JSON would lose', (test) => {
 			})
 		}
 	}
+
+	test('promises within a value that are rejected later do not end the process', async () => {
+		const { said, logged } = asking({
+			v: () =>
+				new Answering(() => [
+					{ a: pause(5).then(() => Promise.reject(new Error('one'))) },
+					Promise.reject(new Error('another')),
+				]),
+		})
+		assert.match(await said('/v/it'), /^500 /)
+		assert.match(logged(), /^data\[0\]\.a is a promise, which JSON can't hold: await it/)
+		await pause(20) // an unhandled rejection would end the process
+	})
 
 	test('it is found among many records, and in meta', async () => {
 		const lose = new Map()
