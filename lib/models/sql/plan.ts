@@ -92,7 +92,7 @@ function rowMapper(
 			json: embedded === undefined ? record.json(row) : fillMarks(row[0], embedded, dialect, apart),
 			version: version === undefined ? undefined : String(row[width]),
 		}),
-		id: isPlain ? (row) => String(row[first]) : (row) => idOfKey(row.slice(first), keys),
+		id: isPlain ? (row) => String(row[first]) : (row) => idOfKey(row.slice(first, first + keys.length), keys),
 	}
 }
 

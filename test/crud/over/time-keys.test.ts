@@ -154,6 +154,28 @@ async function check(store: Store, key: readonly string[]): Promise<void> {
 		assert.equal(await all(), left)
 	}
 	assert.equal(left, [])
+	await checkUpsert(store, key)
+}
+
+/** Only the store can tell whether the record is within the scope. */
+class Named extends CrudHandler {
+	override scope() {
+		return { note: { startsWith: 'n' } }
+	}
+}
+
+async function checkUpsert({ model }: Store, key: readonly string[]): Promise<void> {
+	const { said } = asking({
+		events: new Named(model, {
+			...{ visible: 'all', updatable: ['note'], creatable: ['id', 'at', 'note'] },
+			...{ allow: ['upsert'], upsertOn: [key] },
+		}),
+	})
+	for (const note of ['new', 'newer']) {
+		const body = { id: 1, at: TIMES[0], note }
+		const answer = `200 ${JSON.stringify({ success: true, data: body })}`
+		assert.is(await said(`PUT /events?on=${key.join()}`, { body }), answer)
+	}
 }
 
 async function checkSpecial(store: Store): Promise<void> {
