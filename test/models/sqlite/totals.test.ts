@@ -54,6 +54,9 @@ for (const driver of suitesBy(sqliteDrivers))
 					await totals(database, 'a', { totals: [sum('price'), sum('loose')] }),
 					'[{"sum":{"price":"100009.60","loose":"99999999999999999998.7500001"}}]',
 				)
+				const max: Total = { op: 'max', field: 'price', name: 'price' }
+				const among = { op: 'in', field: 'id', values: [3, 5] } as const // -3 and null
+				assert.is(await totals(database, 'a', { totals: [max], where: among }), '[{"max":{"price":"-3.00"}}]')
 			},
 		)
 

@@ -115,7 +115,7 @@ export function uniformSql({ column, ref }: OfColumn, { kind }: Decimals): strin
 	const rounded = `cast(round(${ref} * ${factor}.0) as integer)`
 	// A float with more digits is rounded as in its JSON, by `printf`.
 	const shown = `cast(replace(printf('%.${scale}f', ${ref}), '.', '') as integer)`
-	return `case when ${rounded} / ${factor}.0 = ${ref} then ${rounded} else ${shown} end`
+	return `case when ${ref} is null then null when ${rounded} / ${factor}.0 = ${ref} then ${rounded} else ${shown} end`
 }
 
 export interface DecimalText {
