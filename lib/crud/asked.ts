@@ -92,7 +92,7 @@ function listQueryIn(plan: CrudPlan, exchange: Exchange, hasBody = exchange.meth
 		if ('fields' in body) params.addText(body.fields)
 		else params.addJson(exchange.body.fields())
 	}
-	return isExport ? params.query(1) : params.query()
+	return params.query(isExport ? 1 : undefined, !hasBody && exchange.method === 'QUERY')
 }
 
 /** The parameters of the URL; a dialect's are translated to this library's. */

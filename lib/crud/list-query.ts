@@ -139,9 +139,10 @@ export class QueryParams {
 
 	/**
 	 * @param atOnce maximum number of records that are read at once
+	 * @param isPart whether the body may still add to it: then neither the cursor nor the number of records is checked
 	 * @throws RestError `bad_request` for an invalid value, naming its parameter
 	 */
-	query(atOnce = this.#plan.maxLimit): CrudQuery {
+	query(atOnce = this.#plan.maxLimit, isPart = false): CrudQuery {
 		const plan = this.#plan
 		const settings = this.#settings
 		const sorted = this.#sorted(settings.get('sort'))
@@ -154,10 +155,10 @@ export class QueryParams {
 		if (cursor !== undefined && settings.has('offset'))
 			throw badQuery('offset', 'cursor', "can't be combined with cursor")
 		const limit = settings.has('limit') ? wholeNumber('limit', settings.get('limit')) : plan.listLimit
-		const { selection, include, isDeleted } = this.requested(Math.min(limit, atOnce))
+		const { selection, include, isDeleted } = this.requested(isPart ? 0 : Math.min(limit, atOnce))
 		const counted = countOf('count', settings.get('count'))
 		const position =
-			cursor === undefined ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)
+			cursor === undefined || isPart ? { offset, after: undefined } : positionOf(plan, cursor, stamp, order)
 		const query: { -readonly [Name in keyof CrudQuery]: CrudQuery[Name] } = {
 			selection,
 			include,

@@ -299,6 +299,26 @@ describe('crud/crud-handler: subclasses', (test) => {
 		assert.equal((second.json() as { data: unknown }).data, [{ id: 3 }])
 	})
 
+	test('the same on a handler with relations, whose URL is looked at before the body is read', async () => {
+		const handler: CrudHandler = new CrudHandler(articleModel(), {
+			...OPTIONS,
+			relations: { same: { to: () => handler, by: 'id', many: true, limit: 500 } },
+		})
+		const asked = articles(handler)
+		const body = { limit: 1, sort: '-id', id: { gt: 0 } }
+		const first = await asked.ask('QUERY /article?include=same', { body })
+		assert.is(first.status, 200, first.text())
+		const [, url = ''] = /<(.*)>/.exec(String(first.headers.link)) ?? []
+		const second = await asked.ask(`QUERY ${url}`, { body })
+		assert.equal(
+			(second.json() as { data: { id: number }[] }).data.map(({ id }) => id),
+			[4],
+		)
+		// What the URL alone says is wrong is still refused before the body is read.
+		assert.match(await asked.said('QUERY /article?include=other', { body: 'no JSON' }), /^400 .*include/)
+		assert.match(await asked.said(`QUERY ${url.replace('cursor=', 'cursor=x')}`, { body }), /^400 .*cursor/)
+	})
+
 	test('a promise returned by stripObject is an error', async () => {
 		class Late extends CrudHandler {
 			override async stripObject(record: Record<string, unknown>) {
