@@ -103,8 +103,7 @@ export function restErrorOf(
 			)
 		default:
 			// An invalid value is 422 in a body, and 400 in a query.
-			if (operation !== 'list' && operation !== 'read' && operation !== 'totals')
-				return unstorable(error, plan, writable, written, message)
+			if (!isQueried(plan, operation, message)) return unstorable(error, plan, writable, written, message)
 			return fields.length > 0 || hasValues(plan, operation, asked)
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: new Error(`${plan.owner}: a record can't be read: does a view compute one of its values?`, {
@@ -113,13 +112,23 @@ export function restErrorOf(
 	}
 }
 
+/** Whether the invalid value is of the URL: of a deletion, only the id is, unless the database has raised an error itself. */
+function isQueried(
+	{ keys }: ErrorPlan,
+	operation: CrudOperation | undefined,
+	message: string | undefined,
+): operation is 'list' | 'read' | 'totals' | 'remove' {
+	if (operation === 'remove') return message === undefined && keys.some(isUnchecked)
+	return operation === 'list' || operation === 'read' || operation === 'totals'
+}
+
 /** Whether the client has sent a value that the database may have refused. If not, the invalid value is in a record. */
 function hasValues(
 	{ keys }: ErrorPlan,
 	operation: CrudOperation,
 	{ where, after, include = [], having, by = [] }: AskedQuery,
 ): boolean {
-	if (operation === 'read' && keys.some(({ field }) => !CHECKED.has(field.type))) return true
+	if ((operation === 'read' || operation === 'remove') && keys.some(isUnchecked)) return true
 	// `after` may come from a forged cursor. With `part`, the database may not know the client's time zone.
 	const isRead =
 		[where, after, having].every((one) => one === undefined) && by.every(({ part }) => part === undefined)
@@ -132,6 +141,11 @@ function includesValues(include: readonly Include[]): boolean {
 
 /** Key types that are checked as strictly as by any database, before it gets them. */
 const CHECKED: ReadonlySet<FieldType> = new Set(['boolean', 'integer', 'bigint', 'uuid', 'date'])
+
+/** Whether only the database can tell if a value is one of the key's: such as `10000-02-30`. */
+function isUnchecked({ field: { type, besides } }: CrudField): boolean {
+	return !CHECKED.has(type) || besides !== undefined
+}
 
 /** @param include the page's related records, or only those that are too large */
 export function tooLarge(cause: ModelError, maxBytes: Bytes, include: readonly Include[] = []): RestError {
@@ -196,13 +210,16 @@ function unstorable(
 
 /**
  * The written fields that may have the invalid value when the database doesn't name the column: those whose types only the
- * database checks (inet, a range, an array).
+ * database checks (inet, a range, an array), and values beyond their type's format (the year 10000).
  */
 function uncheckedFields({ fields }: ErrorPlan, written: Written): readonly string[] {
 	return [...fields.values()]
 		.map(({ field }) => field)
-		.filter(({ type }) => type === 'other' || type === 'json')
 		.filter(({ name }) => (written[name] ?? DEFAULT) !== DEFAULT)
+		.filter(
+			({ name, type, besides }) =>
+				type === 'other' || type === 'json' || besides?.test(String(written[name])) === true,
+		)
 		.map(({ name }) => name)
 }
 

@@ -384,8 +384,8 @@ describe('crud: foreign keys of SQLite', (test) => {
 })
 
 if (drivers.includes('pg'))
-	describe('crud: views of PostgreSQL that fail to compute a value', (test) => {
-		test('are 500 and logged, unless a value of the query may be the cause', async () => {
+	describe('crud: values that only PostgreSQL can validate', (test) => {
+		test('views that fail to compute one are 500 and logged, unless a value of the query may be the cause', async () => {
 			const pool = new pg.Pool(SERVER)
 			const name = `failing_${process.pid}`
 			await pool.query(`create table ${name} (id int primary key, part int references ${name}, text text, host inet);
@@ -412,6 +412,35 @@ if (drivers.includes('pg'))
 				assert.is(await told('/view?host[contains]=11'), 200)
 			} finally {
 				await pool.query(`drop table ${name} cascade`)
+				await pool.end()
+			}
+		})
+
+		test('a day that is out of range is told from a value of another type', async () => {
+			const pool = new pg.Pool(SERVER)
+			const name = `days_${process.pid}`
+			await pool.query(`create table ${name} (day date primary key, later date, host inet, price numeric)`)
+			try {
+				const updatable = ['later', 'host', 'price']
+				const allow = ['read', 'create', 'remove'] as const
+				const days = new CrudHandler(await PostgresModel.open(pool, name), {
+					...{ visible: 'all', creatable: ['day', ...updatable], updatable, allow },
+				})
+				const { said } = asking({ days })
+				const answers: [body: object, error: string][] = [
+					[{ later: '5874898-01-01', price: '1' }, "later can't be stored with this value"],
+					[{ host: 'x', price: '1' }, "host can't be stored with this value"],
+					[{ host: 'x', later: '5874898-01-01' }, 'A value cannot be stored: one of later, host'],
+				]
+				for (const [body, error] of answers)
+					assert.match(
+						await said('POST /days', { body: { day: '2026-01-01', ...body } }),
+						`"error":"${error}"`,
+					)
+				for (const method of ['GET', 'DELETE'])
+					assert.match(await said(`${method} /days/10000-02-30`), /^400 /, method)
+			} finally {
+				await pool.query(`drop table ${name}`)
 				await pool.end()
 			}
 		})

@@ -188,6 +188,13 @@ async function checkSpecial(store: Store): Promise<void> {
 	const all = async () => ((await ask('/events')).json() as { data: { day: string; at: string }[] }).data
 	let left = await all()
 	assert.ok(left.length > 2)
+	for (const day of ['10000-02-30', '4715-01-01%20BC', '2026-02-30'])
+		for (const method of ['GET', 'DELETE'])
+			assert.match(
+				await said(`${method} /events/${day},2026-01-01T00:00:00Z`),
+				/^40[04] /,
+				`${method} ${day}`,
+			)
 	for (const { day, at } of left) {
 		const url = `/events/${encodeURIComponent(day)},${encodeURIComponent(at)}`
 		const changed = `200 ${JSON.stringify({ success: true, data: { day, at, note: 'changed' } })}`
