@@ -1,6 +1,9 @@
 /** Reading a body's bytes. Decoding: test/request/body/. */
-import { Readable } from 'node:stream'
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import { isRestError } from '../../lib/base/error.ts'
 import type { Action } from '../../lib/exchange/action.ts'
@@ -55,6 +58,14 @@ function opened(sent: Sent): Routed {
 	return exchange as Routed // but for the mount, which is not read here
 }
 
+/** What is left of the heap and of buffers after a garbage collection. */
+function keptBytes(): number {
+	setFlagsFromString('--expose-gc') // node's own function, hidden without a flag
+	runInNewContext('gc')()
+	const { heapUsed, arrayBuffers } = process.memoryUsage()
+	return heapUsed + arrayBuffers
+}
+
 function pieces(...all: string[]): Readable {
 	return Readable.from(all, { objectMode: false })
 }
@@ -64,6 +75,26 @@ const chunked = { headers: CHUNKED }
 describe('body', (test) => {
 	test('it is read', async () => {
 		assert.is(await read({ facts: chunked, stream: pieces('ab', 'c') }), '"abc"')
+	})
+
+	test('pieces of any size are joined', async () => {
+		const text = Array.from({ length: 300 }, (_, at) => `${at} `.repeat(1 + (at % 7))).join('')
+		const cut = text.split(/(?=[05])/)
+		for (const maxBody of [text.length, text.length + 1, 1_000_000])
+			assert.is(await read({ facts: chunked, stream: pieces(...cut), app: { maxBody } }), `"${text}"`)
+	})
+
+	test('of many small pieces, no more is kept than their bytes', async () => {
+		const stream = new PassThrough()
+		const exchange = opened({ facts: chunked, stream })
+		const reading = readBody(exchange, undefined)
+		const count = 200_000
+		const before = keptBytes()
+		for (let at = 0; at < count; at++) if (!stream.write(Buffer.alloc(1, 'a'))) await once(stream, 'drain')
+		assert.ok(keptBytes() - before < 20 * count)
+		stream.end()
+		await reading
+		assert.is(exchange.body.bytes?.toString(), 'a'.repeat(count))
 	})
 
 	test('without a body nothing is awaited', () => {
