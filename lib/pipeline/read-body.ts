@@ -110,6 +110,11 @@ function collect(exchange: Exchange, limit: Bytes): Promise<void> {
 			}
 		}
 		const onEnd = (): void => {
+			// HTTP/2 also emits it for a body that was cut off by RST_STREAM with NO_ERROR.
+			if (incoming.stream?.aborted === true) {
+				onClose()
+				return
+			}
 			isSettled = true
 			exchange.body.bytes = body.subarray(0, size)
 			resolve()

@@ -265,6 +265,11 @@ class Upload extends Readable {
 			if (!this.push(chunk)) incoming.pause()
 		}
 		const end = (): void => {
+			// HTTP/2 also emits it for a body that was cut off by RST_STREAM with NO_ERROR.
+			if (incoming.stream?.aborted === true) {
+				fail()
+				return
+			}
 			const refusal = check?.end()
 			if (refusal === undefined) this.push(null)
 			else this.destroy(refusal)

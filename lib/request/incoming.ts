@@ -33,7 +33,9 @@ export interface Incoming extends Readable {
 	readonly httpVersionMinor: number
 	readonly socket: Peer | null
 	/** HTTP/2's stream. */
-	readonly stream?: { readonly endAfterHeaders?: boolean | undefined } | undefined
+	readonly stream?:
+		| { readonly endAfterHeaders?: boolean | undefined; readonly aborted?: boolean | undefined }
+		| undefined
 	/** True once the whole body has arrived. */
 	readonly complete: boolean
 }
