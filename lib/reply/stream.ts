@@ -37,7 +37,12 @@ export function sealBytes(exchange: Exchange, body: Uint8Array): Reply {
 /** Replies with a stream. Waits for its first bytes: if the stream fails before, the error is answered. */
 export async function sealStream(exchange: Exchange, source: Readable): Promise<Reply> {
 	if (exchange.watch?.isTraced === true) bindReads(source)
-	await firstBytes(source)
+	// Nothing else closes it before its first bytes: the client may disconnect, or the deadline pass.
+	const signal = exchange.signal()
+	const close = (): void => void source.destroy()
+	if (signal.aborted) close()
+	else signal.addEventListener('abort', close, { once: true })
+	await firstBytes(source).finally(() => signal.removeEventListener('abort', close))
 	const isDropped = isBodiless(exchange)
 	if (isDropped) source.destroy()
 	const lines = headers(exchange, ['Content-Type', BYTES_TYPE, ...BYTES_SAFETY])

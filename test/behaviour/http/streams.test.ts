@@ -97,6 +97,10 @@ class Site extends RestHandler {
 		return stream
 	}
 
+	get_silent() {
+		return new Readable({ read() {} }).on('close', () => this.events.push('silent closed'))
+	}
+
 	get_torn() {
 		return Readable.from(torn(), { objectMode: false })
 	}
@@ -317,6 +321,19 @@ describe('streamed bodies', (test) => {
 			})
 			await until(() => site.events.length > 0, 'the end of the stream')
 			assert.equal(log.messages, [])
+		})
+	})
+
+	test('a stream without bytes is destroyed when the client disconnects, and when its time is over', () => {
+		const site = new Site()
+		return listening({ '': site }, { handlerTimeoutSeconds: 0.1 }, async ({ port }) => {
+			assert.is((await ask(port, requestText('GET /silent'))).status, 503)
+			await until(() => site.events.join() === 'silent closed', 'the end of the stream')
+			await connected(port, async (client) => {
+				await client.send(requestText('GET /silent'))
+				await sleep(30)
+			})
+			await until(() => site.events.length === 2, 'the end of the second')
 		})
 	})
 
