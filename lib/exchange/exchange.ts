@@ -8,6 +8,7 @@ import { type Acl, type Authenticator, Credentials, type User } from '../auth/au
 import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Method } from '../base/http.ts'
+import { logSafely } from '../base/logger.ts'
 import type { Milliseconds } from '../base/time.ts'
 import { decodeQuery, type Fields } from '../request/body/form.ts'
 import { Body, type BodySource } from '../request/body.ts'
@@ -328,7 +329,7 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 			...traceOf(this.headers.traceparent),
 			...(error === undefined ? undefined : { err: error }),
 		}
-		this.app.logger[level](fields, message)
+		logSafely(this.app.logger, level, fields, message)
 	}
 }
 

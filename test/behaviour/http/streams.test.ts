@@ -337,6 +337,19 @@ describe('streamed bodies', (test) => {
 		})
 	})
 
+	test('a logger that fails does not keep a broken answer open', () => {
+		const fail = () => {
+			throw new Error('the disk is full')
+		}
+		const logger = { info: fail, warn: fail, error: fail }
+		return listening({ '': Site }, { logger }, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('GET /torn'))
+				await client.closed()
+			}),
+		)
+	})
+
 	test('pipelined responses arrive complete and in order', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {

@@ -350,23 +350,24 @@ describe('hooks: onError, and the log', (test) => {
 		})
 	}
 
-	for (const [what, hook] of [
-		['makes another error', () => new RestError('unavailable')],
-		['makes it later', async () => new RestError('unavailable')],
+	for (const [what, hook, answer] of [
+		['makes another error', () => new RestError('unavailable'), /^503 /],
+		['makes it later', async () => new RestError('unavailable'), /^503 /],
 		[
 			'throws',
 			() => {
 				throw new Error('again')
 			},
+			INTERNAL,
 		],
-		['leaves it', () => undefined],
-	] satisfies [what: string, hook: ErrorHook][]) {
-		test(`the request is answered even if the logger ${what}`, async () => {
+		['leaves it', () => undefined, INTERNAL],
+	] satisfies [what: string, hook: ErrorHook, answer: RegExp][]) {
+		test(`a logger that fails changes nothing of the answer: the hook ${what}`, async () => {
 			const logger = new Log()
 			logger.error = () => {
 				throw new Error('the disk is full')
 			}
-			assert.match(await asking({ '': new Failing(hook) }, { logger }).said('/thrown'), INTERNAL)
+			assert.match(await asking({ '': new Failing(hook) }, { logger }).said('/thrown'), answer)
 		})
 	}
 
