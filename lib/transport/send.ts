@@ -33,7 +33,8 @@ export function send(exchange: Exchange, response: Outgoing, reply: Reply, mustC
 		sendStream(exchange, response, body, isLast)
 		return
 	}
-	if (hasRest) endBeforeRest(exchange, response, body, isLast)
+	// As bytes, for the same reason as in `bodyToWrite`.
+	if (hasRest) endBeforeRest(exchange, response, typeof body === 'string' ? Buffer.from(body) : body, isLast)
 	else if (body === null) response.end()
 	else if (typeof body === 'string') response.end(body, reply.ascii ? 'latin1' : 'utf8')
 	else response.end(body)

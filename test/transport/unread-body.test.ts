@@ -52,6 +52,7 @@ class Site extends RestHandler {
 	}
 
 	post_ignore() {
+		this.header('X-Name', 'é')
 		return 'ignored'
 	}
 
@@ -171,6 +172,7 @@ describe('an unread body', (test) => {
 						await new Promise((resolve) => setTimeout(resolve, 20))
 						await client.send(body.slice(-30_000) + requestText('GET /now'))
 						assert.is((await answer).status, status)
+						if (line === 'POST /ignore') assert.is((await answer).headers['x-name'], 'é')
 						assert.equal((await client.response()).json(), { success: true, data: 'now' })
 					}
 				}),
