@@ -55,20 +55,38 @@ export function answerClientError(
 		pending.cancel(errorOf(error))
 		return
 	}
-	// While an earlier request is being answered, the client would take an error written now for that request's answer.
-	const earlier = app.pipelines.pendingAnswer(socket)
-	const complete = pending ?? deferredOn(batcher, socket)
-	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, errorOf(error)))
-	else if (complete !== undefined) complete.isLast = true
-	else endWith(app, socket, errorOf(error))
+	endAfterEarlier(app, batcher, socket, errorOf(error))
 }
 
 /** Answers CONNECT, for which node passes a bare socket. */
-export function answerConnect(app: App, incoming: Incoming, socket: Socket): void {
+export function answerConnect(
+	app: App,
+	batcher: TickBatcher<Exchange>,
+	incoming: Incoming,
+	socket: Socket,
+): void {
 	// node has removed its own listeners: without a listener, a reset would end the process.
 	socket.on('error', () => {})
 	const error = new RestError('not_implemented', 'CONNECT is not served')
-	endWith(app, socket, error, new Exchange(app, incoming).id())
+	endAfterEarlier(app, batcher, socket, error, new Exchange(app, incoming).id())
+}
+
+/**
+ * Answers with an error, and ends the connection. While an earlier request is being answered, the client would take an error
+ * written now for that request's answer.
+ */
+function endAfterEarlier(
+	app: App,
+	batcher: TickBatcher<Exchange>,
+	socket: Socket,
+	error: RestError,
+	id?: string,
+): void {
+	const earlier = app.pipelines.pendingAnswer(socket)
+	const complete = pendingOn(app, socket) ?? deferredOn(batcher, socket)
+	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, error, id))
+	else if (complete !== undefined) complete.isLast = true
+	else endWith(app, socket, error, id)
 }
 
 /** The newest pending request of a connection. */

@@ -56,7 +56,7 @@ export function httpServer(service: Service, settings: HttpSettings): HttpServer
 	)
 	server.on('checkExpectation', (request, response) => refuseExpectation(service, request, response))
 	server.on('connect', (request: IncomingMessage, socket: Socket) =>
-		answerConnect(service.app, request, socket),
+		answerConnect(service.app, service.batcher, request, socket),
 	)
 	server.on('clientError', (error, socket) =>
 		answerClientError(service.app, service.batcher, error, socket as Socket),
@@ -119,7 +119,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 	else if (awaitsContinue) serve(service, exchange, response, send)
 	else if (service.batcher.defers(exchange)) setImmediate(serveDeferred, service, exchange, response)
 	// node parses a body from the same packet one tick later.
-	else if (incoming.headers['content-length'] !== undefined)
+	else if (Number(incoming.headers['content-length']) > 0)
 		process.nextTick(serve, service, exchange, response, send)
 	else serve(service, exchange, response, send)
 }

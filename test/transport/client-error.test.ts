@@ -261,9 +261,6 @@ describe('client-error', (test) => {
 	test('a parse error after an answered request is answered next', () =>
 		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /now')}((((`, [200, 400])))
 
-	test('a parse error does not take the place of an answer that is still owed', () =>
-		listening({ '': Site }, {}, ({ port }) => statusesOf(port, `${requestText('GET /soon/50')}((((`, [200])))
-
 	test('a parse error does not replace responses deferred to the end of the tick', () =>
 		listening({ '': Site }, {}, async ({ port }) => {
 			// One in 32 single requests waits for others of its tick.
@@ -282,25 +279,36 @@ describe('client-error', (test) => {
 			}
 		}))
 
-	test('several pending responses are all sent before the parse error', () =>
-		listening({ '': Site }, {}, async ({ port }) => {
-			const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
-			await statusesOf(port, `${a}${b}((((`, [200, 200, 400])
-			await statusesOf(port, `${a}${b}${now}((((`, [200, 200, 200, 400])
-			await statusesOf(port, `${now}${b}((((`, [200, 200, 400])
-		}))
-
-	test('a parse error does not break into an answer that is being streamed', () =>
+	test('a parse error behind an empty body, too', () =>
 		listening({ '': Site }, {}, ({ port }) =>
-			connected(port, async (client) => {
-				await client.send(requestText('GET /slowly'))
-				await client.bytes(1)
-				await client.send('((((')
-				assert.equal((await client.response()).json(), { success: true, data: [0, 1, 2] })
-				assert.is((await client.response()).status, 400)
-				await client.closed(1_000)
-			}),
+			statusesOf(port, `${requestText('POST /stream', ['Content-Length: 0'])}((((`, [200]),
 		))
+
+	for (const [what, bytes, status] of [
+		['a parse error', '((((', 400],
+		['a CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 501],
+	] as const) {
+		test(`several pending responses are all sent before ${what}`, () =>
+			listening({ '': Site }, {}, async ({ port }) => {
+				const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
+				await statusesOf(port, `${a}${bytes}`, [200])
+				await statusesOf(port, `${a}${b}${bytes}`, [200, 200, status])
+				await statusesOf(port, `${a}${b}${now}${bytes}`, [200, 200, 200, status])
+				await statusesOf(port, `${now}${b}${bytes}`, [200, 200, status])
+			}))
+
+		test(`${what} does not break into an answer that is being streamed`, () =>
+			listening({ '': Site }, {}, ({ port }) =>
+				connected(port, async (client) => {
+					await client.send(requestText('GET /slowly'))
+					await client.bytes(1)
+					await client.send(bytes)
+					assert.equal((await client.response()).json(), { success: true, data: [0, 1, 2] })
+					assert.is((await client.response()).status, status)
+					await client.closed(1_000)
+				}),
+			))
+	}
 
 	test('a broken body behind a pending answer is answered after it', () =>
 		listening({ '': Site }, {}, ({ port }) =>
