@@ -21,6 +21,7 @@ import {
 	serve,
 	startWatch,
 } from './serving.ts'
+import { limitPending } from './slow-reader.ts'
 
 export interface HttpSettings extends IdleTimes {
 	/** Whether a server that listens on loopback serves only loopback names. */
@@ -98,6 +99,8 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 		if (!service.app.pipelines.register(incoming.socket, response)) return
 		// Only node:http queues responses, and its requests have a net.Socket.
 		exchange.connection = new PipelinedConnection(incoming.socket as Socket, response)
+		limitPending(exchange, response)
+		if (service.app.pipelines.isEnding(incoming.socket)) return
 	}
 	if (incoming.headers.upgrade !== undefined && incoming.socket !== null) {
 		// node's parser takes the rest of the packet for another protocol and drops it: where the next request begins is unknown.

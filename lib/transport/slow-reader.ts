@@ -16,6 +16,13 @@ export function limitWait(exchange: Exchange, response: Outgoing, body: string |
 	count?.(typeof body === 'string' ? 2 * body.length : (body?.length ?? 0))
 }
 
+/** Limits pipelined requests whose methods still run: their client can send many more meanwhile. */
+export function limitPending(exchange: Exchange, response: Outgoing): void {
+	const count = unsentCounter(exchange, response)
+	response.once('finish', () => count?.(undefined))
+	count?.(0)
+}
+
 /** Limits a stream that waits for its client, or for earlier pipelined answers. */
 export function limitStream(exchange: Exchange, response: Outgoing, source: Readable): void {
 	setSendTimeout(exchange, response)

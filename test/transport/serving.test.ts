@@ -158,8 +158,8 @@ describe('request.signal', (test) => {
 			const sockets: Socket[] = []
 			server.server.on('connection', (socket) => sockets.push(socket))
 			await connected(port, async (client) => {
-				await client.send(requestText('GET /done'))
-				await client.response()
+				await client.send(requestText('GET /done').repeat(2))
+				for (let at = 0; at < 2; at++) await client.response()
 				const before = sockets[0]?.listenerCount('close')
 				await client.send(requestText('GET /done').repeat(30))
 				for (let at = 0; at < 30; at++) assert.is((await client.response()).status, 200)

@@ -165,6 +165,13 @@ describe('slow readers', (test) => {
 			assert.is(site.events.length, 3)
 		}))
 
+	test('pipelined requests count while their methods run', () =>
+		bounded(3_000_000, async ({ crowd, messages }) => {
+			await crowd.send(requestText('GET /after/60000').repeat(1_000))
+			await until(() => crowd.ended.length === 1, 'the end of the connection')
+			assert.equal(messages(), [CUT_OFF])
+		}))
+
 	test('streams count with what they have buffered, and their source is closed when they are cut off', () =>
 		bounded(50_000_000, async ({ crowd, site, messages }) => {
 			for (let at = 0; at < 3; at++) await crowd.add(requestText('GET /flood'))
