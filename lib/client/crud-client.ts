@@ -16,7 +16,7 @@ import type {
 import { encodeDeletion, encodeQuery, pageOf } from './list-query.ts'
 import { idOf, segmentOf, setOrigin, valuesOf } from './origin.ts'
 import type { Include, ListQuery, Page, SelectionQuery } from './query-types.ts'
-import { callOf, type KeyedOptions, keyedCallOf, NO_ID, OPTIONS, recordCall } from './record-call.ts'
+import { callOf, type KeyedOptions, keyedCallOf, NO_ID, recordCall } from './record-call.ts'
 import type {
 	FieldName,
 	FieldPath,
@@ -28,7 +28,7 @@ import type {
 	TargetOf,
 } from './record-types.ts'
 import { listIn, send } from './send.ts'
-import { type CallOptions, checkNames, KEY, type Settings, settingsOf } from './settings.ts'
+import { type CallOptions, KEY, type Settings, settingsOf } from './settings.ts'
 import { encodeTotals, type TotalsGroup, type TotalsKey, type TotalsQuery } from './totals.ts'
 import { exported, imported } from './transfer.ts'
 
@@ -157,7 +157,6 @@ export class CrudClient<
 	 *     const { problems } = await articles.import(file, { mode: 'check' }) // POST /blog/article/import
 	 */
 	import(source: ImportSource<Input>, options: ImportOptions = {}): Promise<Imported> {
-		checkNames(`POST ${this.url}/import`, options, [...OPTIONS, 'mode', 'onProgress'])
 		return imported(this.url, source, options, this.settings)
 	}
 
@@ -323,6 +322,7 @@ export class CrudClient<
 		options: CreateOptions<T, R, F, never> = {},
 		below = '',
 	): Promise<Selected<T, R, F, never>[]> {
+		if (!Array.isArray(body)) throw new TypeError(`${method} ${this.url}: the records must be an array`)
 		const { call } = recordCall({ method, url: this.url, key: this.key, of: NO_ID, body, options, below })
 		return listIn(call, this.settings)
 	}

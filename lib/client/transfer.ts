@@ -1,8 +1,9 @@
 /** Exports and imports of a `CrudClient`: decodes a stream of records, and encodes one. */
 import { type Call, parsed, unexpected } from './answer.ts'
 import type { Imported, ImportOptions, Progress } from './call-options.ts'
+import { OPTIONS } from './record-call.ts'
 import { jsonOf, networkError, send, unlessAborted } from './send.ts'
-import type { Settings } from './settings.ts'
+import { checkNames, type Settings } from './settings.ts'
 
 const NDJSON = 'application/x-ndjson'
 
@@ -66,6 +67,7 @@ export async function imported(
 	{ mode, onProgress, ...options }: ImportOptions,
 	settings: Settings,
 ): Promise<Imported> {
+	checkNames(`POST ${url}/import`, options, [...OPTIONS, 'mode', 'onProgress'])
 	const isFile = source instanceof Blob
 	// Collected in memory: browsers can't send streams over HTTP/1.1, and a signature covers the whole body.
 	const isWhole = 'location' in globalThis || settings.sign !== undefined

@@ -103,6 +103,22 @@ describe('CrudClient: many at once', (test) => {
 			assert.equal([error.status, error.message], [400, 'on must be text'])
 		}))
 
+	test('a single record is refused before it is sent', () =>
+		served(async (notes, model) => {
+			// A program without types may pass anything.
+			const one = { id: 1, text: 'a' } as unknown as Note[]
+			const calls = [
+				['POST', notes.createMany(one)],
+				['PATCH', notes.updateMany(one)],
+				['PUT', notes.upsert(one, 'text')],
+			] as const
+			for (const [method, call] of calls) {
+				const error = await call.catch((error) => error)
+				assert.is(String(error), `TypeError: ${method} ${notes.url}: the records must be an array`)
+			}
+			assert.is(await model.count(undefined), 0)
+		}))
+
 	test('an answer that is no list is an ApiError', async () => {
 		for (const data of [{}, null, 'x']) {
 			const fetch = async () => Response.json({ success: true, data })
