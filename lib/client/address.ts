@@ -52,14 +52,17 @@ export function isUrl(text: string): boolean {
  * Encodes an id as one path segment, which can't lead to another path.
  *
  * @param isWhole false for a part of a segment, which may be empty or dots
+ * @param what begins messages
  * @throws TypeError unless the id is a string, a bigint or an exact whole number, and possible as a segment
  */
-export function idSegment(id: unknown, isWhole = true): string {
-	const exact = typeof id === 'number' ? Number.isSafeInteger(id) : /^(?:string|bigint)$/.test(typeof id)
+export function idSegment(id: unknown, isWhole = true, what = 'an id'): string {
+	const exact = /^(?:string|bigint)$/.test(typeof id) || Number.isSafeInteger(id)
 	const text = String(id)
 	// Clients resolve dot segments, even percent-encoded ones: DELETE /article/.. is DELETE /.
 	if (!exact || /\p{Surrogate}/u.test(text) || (isWhole && /^\.{0,2}$/.test(text)))
-		throw new TypeError(`an id must be text, a bigint or a whole number within ±2^53, got ${shown(id)}`)
+		throw new TypeError(
+			`${what} must be text other than '', '.' and '..', a bigint or a whole number within ±2^53, got ${shown(id)}`,
+		)
 	return encodeURIComponent(text)
 }
 

@@ -145,7 +145,7 @@ export function pathOf(call: string, name: string, params: readonly unknown[]): 
 	// If it were omitted, the path would name another resource: DELETE /article instead of DELETE /article/5.
 	if (missing !== -1) throw new TypeError(`${call}: argument ${missing + 1} is undefined`)
 	return segmentsOf(call, name, params)
-		.map((segment) => `/${idSegment(segment)}`)
+		.map((segment) => `/${idSegment(segment, true, `${call}: a path segment`)}`)
 		.join('')
 }
 

@@ -354,7 +354,8 @@ describe('client(): what it refuses', (test) => {
 	type Calls = Record<string, Record<string, (...args: unknown[]) => Promise<unknown>>>
 	const api = client<object>('/blog', { fetch }) as unknown as Calls
 
-	const ID = 'an id must be text, a bigint or a whole number within ±2^53, got '
+	const TEXT = "must be text other than '', '.' and '..', a bigint or a whole number within ±2^53, got "
+	const SEGMENT = `api.get.a: a path segment ${TEXT}`
 	const JSON_BODY = 'POST /blog/a: a body is sent as JSON; send files and forms by fetch'
 	const VALUES = 'api.get.a: query.b must be a text, number, boolean, date or an array of these'
 	const OPTIONS = 'there are body, query, headers, signal, idempotencyKey'
@@ -362,20 +363,20 @@ describe('client(): what it refuses', (test) => {
 		['delete', 'article', [undefined], 'api.delete.article: argument 1 is undefined'],
 		['post', 'a', ['x', undefined], 'api.post.a: argument 2 is undefined'],
 		['get', 'pair', [undefined, 'b'], 'api.get.pair: argument 1 is undefined'],
-		['get', 'a', [null], `${ID}null`],
-		['get', 'a', ['..'], `${ID}".."`],
-		['get', 'a', [''], `${ID}""`],
-		['get', 'a', [1.5], `${ID}1.5`],
-		['get', 'a', ['\ud800'], `${ID}"\\ud800"`],
-		['get', 'a', [{}, 'b'], `${ID}[object Object]`],
-		['get', 'a', [[]], `${ID}`],
+		['get', 'a', [null], `${SEGMENT}null`],
+		['get', 'a', ['..'], `${SEGMENT}".."`],
+		['get', 'a', [''], `${SEGMENT}""`],
+		['get', 'a', [1.5], `${SEGMENT}1.5`],
+		['get', 'a', ['\ud800'], `${SEGMENT}"\\ud800"`],
+		['get', 'a', [{}, 'b'], `${SEGMENT}[object Object]`],
+		['get', 'a', [[]], `${SEGMENT}`],
 		['get', 'a/%s', [], "api.get['a/%s']: argument 1 must be a text for %s"],
 		['get', 'a/x%s', [''], "api.get['a/x%s']: argument 1 must be a text for %s"],
 		['get', 'a/%d', ['x'], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [2 ** 53], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%d', [1e21], "api.get['a/%d']: argument 1 must be a whole number within ±2^53 for %d"],
 		['get', 'a/%s', ['x', 'y'], "api.get['a/%s']: expected 1 params, got 2"],
-		['get', 'a/%s', ['..'], `${ID}".."`],
+		['get', 'a/%s', ['..'], `api.get['a/%s']: a path segment ${TEXT}".."`],
 		['get', 'a', [{ bdy: 1 }], `api.get.a has no option bdy: ${OPTIONS}`],
 		['get', 'a', [{ body: 1 }], 'api.get.a: a GET has no body, write query instead'],
 		['post', 'a', [{ body: new FormData() }], JSON_BODY],
