@@ -131,7 +131,16 @@ type Args<V extends Verb, P extends readonly unknown[], S> = V extends 'get'
 	? ArgsWith<V, P, GetOptions<QueryOf<S>>, { readonly query: QueryOf<S> }>
 	: ArgsWith<V, P, BodyOptions<SpecInput<S>>, { readonly body: SpecInput<S> }>
 
-type QueryOf<S> = unknown extends S ? QueryFields : SpecInput<S>
+type QueryOf<S> = InQuery<SpecInput<S>>
+
+/** The fields as parameters of a URL, which can't express null and objects. */
+type InQuery<F> = unknown extends F ? QueryFields : { readonly [K in keyof F]: Parameter<F[K]> }
+type Parameter<V> = V extends readonly (infer Item)[]
+	? readonly Sendable<Item>[]
+	: unknown extends V
+		? QueryFields[string]
+		: Sendable<V>
+type Sendable<V> = unknown extends V ? QueryValue : Extract<V, QueryValue | undefined>
 
 type ArgsWith<V extends Verb, P extends readonly unknown[], O, Content> =
 	IsRequired<Content[keyof Content]> extends true

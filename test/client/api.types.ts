@@ -138,6 +138,15 @@ class Declares extends RestHandler {
 		patch_names: ['a', 'b'],
 		get_search: { q: ['required', 'string'], limit: ['integer'] },
 		get_list: { limit: ['integer'] },
+		get_many: {
+			n: ['nullable', 'integer'],
+			o: [{ fields: { q: ['integer'] } }],
+			all: [{ of: ['nullable', 'string'] }],
+			list: ['array'],
+			when: ['datetime'],
+			any: false,
+		},
+		get_schema: z.object({ q: z.string().nullish(), page: z.coerce.number() }),
 		page: { note: ['string'] },
 	} as const
 	post_article() {}
@@ -147,6 +156,8 @@ class Declares extends RestHandler {
 	patch_names() {}
 	get_search() {}
 	get_list() {}
+	get_many() {}
+	get_schema() {}
 	post_free() {}
 	page(name: string, number: number) {
 		return { name, number }
@@ -464,6 +475,30 @@ types('client(): types of specs', (say) => {
 			() => api.get.search({ query: { q: 5 } }),
 			// @ts-expect-error a misspelt parameter
 			() => api.get.list({ query: { limt: 5 } }),
+		]
+		return wrong
+	})
+
+	say('of a GET, without null and objects, which a URL cannot express', async () => {
+		await api.get.many({
+			query: { n: 1, all: ['a'], list: [1, 'a', true], when: new Date(0), any: ['a', 1] },
+		})
+		await api.get.schema({ query: { q: 'x', page: '2' } })
+		const wrong = [
+			// @ts-expect-error no null
+			() => api.get.many({ query: { n: null } }),
+			// @ts-expect-error no object
+			() => api.get.many({ query: { o: { q: 1 } } }),
+			// @ts-expect-error no null in a list
+			() => api.get.many({ query: { all: [null] } }),
+			// @ts-expect-error no object in a list
+			() => api.get.many({ query: { list: [{}] } }),
+			// @ts-expect-error not even where the type isn't known
+			() => api.get.many({ query: { any: {} } }),
+			// @ts-expect-error nor by a schema
+			() => api.get.schema({ query: { q: null, page: 2 } }),
+			// @ts-expect-error page is required
+			() => api.get.schema({ query: {} }),
 		]
 		return wrong
 	})
