@@ -148,39 +148,27 @@ export interface IncludeMany<T, R = NoRelations> extends IncludeOne<T, R> {
 }
 
 /**
- * Gives unknown settings of an include the type `never`: TypeScript doesn't check for excess properties where it infers
- * the type.
+ * Gives names in `I`, at any depth, that `Known` doesn't have the type `never`: TypeScript doesn't check for excess properties
+ * where it infers the type. What the type `Known` doesn't say may be anything.
  */
-type Known<I, R> = [keyof R] extends [never]
+type Checked<I, Known> = unknown extends Known
 	? unknown
-	: IsWide<I> extends true
-		? unknown
-		: I extends readonly unknown[]
-			? unknown
-			: { readonly [K in keyof I]: K extends keyof R ? KnownSettings<I[K], R[K]> : never }
+	: I extends readonly unknown[]
+		? { readonly [At in keyof I]: Checked<I[At], Extract<Known, readonly unknown[]>[number]> }
+		: I extends object
+			? { readonly [K in keyof I]: K extends NamesIn<Known> ? Checked<I[K], MemberOf<Known, K>> : never }
+			: unknown
 
-type KnownSettings<S, M> = S extends object
-	? {
-			readonly [K in keyof S]: K extends keyof IncludeSettings<M>
-				? K extends 'include'
-					? Known<S[K], RelationsOf<M>>
-					: K extends 'filter'
-						? {
-								readonly [P in keyof S[K]]: P extends keyof Filter<TargetOf<M>, RelationsOf<M>>
-									? unknown
-									: never
-							}
-						: unknown
-				: never
-		}
-	: unknown
+/** The names in any type of a union. */
+type NamesIn<Known> = Known extends object ? keyof Known : never
+type MemberOf<Known, K> = Known extends object ? (K extends keyof Known ? Known[K] : never) : never
 
 /** The fields and relations that a call returns of each record. */
 export interface Selection<T, R, F extends FieldPath<T, R>, I extends Include<T, R>> {
 	/** The fields to get, also of related records: `['title', 'author.name']`. @default all that are visible */
 	readonly fields?: readonly F[] | undefined
 	/** The related records to get within each record. @default none */
-	readonly include?: (I & Known<I, R>) | undefined
+	readonly include?: (I & (IsWide<I> extends true ? unknown : Checked<I, Include<T, R>>)) | undefined
 }
 
 export interface ListQuery<

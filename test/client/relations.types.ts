@@ -1,6 +1,7 @@
 /** What the client's types accept and refuse of related records: see `helpers/types.ts`. */
 import {
 	CrudClient,
+	type Filter,
 	type Include,
 	type ListQuery,
 	type Many,
@@ -87,6 +88,22 @@ types('client: types of related records', (say) => {
 		same<Same<keyof NonNullable<NonNullable<typeof text>['author']>, 'name'>>()
 		const { author } = await articles.get(7, { include: { author: true } })
 		same<Same<typeof author, Author | null>>()
+		const { comments } = await articles
+			.list({
+				include: {
+					comments: {
+						filter: {
+							or: [
+								{ author: { name: ['x', null] }, 'author.id': { gte: 3, in: [5n] } },
+								{ not: { and: [{ text: { gt: new Date(0) } }, { author: null }] } },
+							],
+						},
+					},
+					author: { include: { articles: { include: { comments: { filter: { spam: [true] } } } } } },
+				},
+			})
+			.then(({ data: [one] }) => one ?? Promise.reject())
+		same<Same<typeof comments, Many<Comment>>>()
 		const bad = [
 			// @ts-expect-error: no such relation
 			() => articles.get(7, { include: ['editor'] }),
@@ -100,6 +117,18 @@ types('client: types of related records', (say) => {
 			() => articles.get(7, { include: { comments: { include: { author: { field: ['name'] } } } } }),
 			// @ts-expect-error: no such field to filter by
 			() => articles.list({ include: { comments: { filter: { name: 'x' } } } }),
+			// @ts-expect-error: nor deeper, of a relation
+			() => articles.get(7, { include: { comments: { filter: { author: { nme: 'x' } } } } }),
+			// @ts-expect-error: nor in a quantifier
+			() => authors.get(7, { include: { articles: { filter: { comments: { none: { id: 1, x: 2 } } } } } }),
+			// @ts-expect-error: nor in a list of alternatives
+			() => articles.get(7, { include: { comments: { filter: { or: [{ spam: true, txt: 'x' }] } } } }),
+			// @ts-expect-error: nor in a list of conditions
+			() => articles.get(7, { include: { comments: { filter: { and: [{ spam: true, txt: 'x' }] } } } }),
+			// @ts-expect-error: nor negated
+			() => articles.get(7, { include: { comments: { filter: { not: { spam: true, txt: 'x' } } } } }),
+			// @ts-expect-error: no such operator
+			() => articles.get(7, { include: { comments: { filter: { text: { eq: 'x', contians: 'y' } } } } }),
 			// @ts-expect-error: one record has no limit
 			() => articles.get(7, { include: { author: { limit: 3 } } }),
 			// @ts-expect-error: no such field of comments
@@ -173,6 +202,9 @@ types('client: types of related records', (say) => {
 		const include: Include<Article, ArticleRelations> = { author: true }
 		const { author } = await articles.get(7, { include })
 		same<Same<typeof author, Author | null | undefined>>()
+		const filter: Filter<Comment, { author: Author }> = { author: { name: 'x' } }
+		const filtered = await articles.get(7, { include: { comments: { filter, limit: 3 } } })
+		same<Same<typeof filtered.comments, Many<Comment>>>()
 		const names = ['author'] as const
 		const named = await articles.get(7, { include: names })
 		same<Same<typeof named.author, Author | null>>()
