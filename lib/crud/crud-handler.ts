@@ -77,9 +77,10 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 		this[STATE] = facts.state
 	}
 
-	// Each operation has two identical overloads: TypeScript erases the type parameters of overloaded methods when it compares
-	// them, so that an override may return anything, while `super.read(id)` is a promise of a CrudRecord. NoInfer prevents
-	// `Answer` from being inferred from the caller's expected type.
+	// Each operation has two overloads: TypeScript erases the type parameters of overloaded methods when it compares them, so
+	// that an override may return anything, while `super.read(id)` is a promise of a CrudRecord. NoInfer prevents `Answer` from
+	// being inferred from the caller's expected type. Programs may pass any CrudId, but an override must take a text: requests
+	// pass one.
 
 	/**
 	 * Returns a page of records. `query` uses the model's field names; a missing property has the value of a request
@@ -94,7 +95,7 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	}
 
 	/** Returns one record. @throws RestError `not_found` if it doesn't exist, or isn't within the scope */
-	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	read<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	read<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	read(id: CrudId): unknown {
 		return operation(this, 'read', readRecord(this, id))
@@ -137,28 +138,28 @@ export class CrudHandler<T extends object = Record<string, unknown>> extends Res
 	 *
 	 * @throws RestError as `read` and `create`; `precondition_failed` if `If-Match` names another version
 	 */
-	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	update<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
 	update<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	update(id: CrudId, values: CrudValues): unknown {
 		return operation(this, 'update', changeRecord(this, 'update', id, values))
 	}
 
 	/** Replaces a record's updatable fields with `values`. @throws RestError as `update` */
-	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
+	replace<Answer = Promise<CrudRecord>>(id: string, values: CrudValues): NoInfer<Answer>
 	replace<Answer = Promise<CrudRecord>>(id: CrudId, values: CrudValues): NoInfer<Answer>
 	replace(id: CrudId, values: CrudValues): unknown {
 		return operation(this, 'replace', changeRecord(this, 'replace', id, values))
 	}
 
 	/** Deletes a record, and returns it as it was; with `softDelete`, marks it as deleted. @throws RestError as `update` */
-	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	remove<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	remove<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	remove(id: CrudId): unknown {
 		return operation(this, 'remove', removeRecord(this, id))
 	}
 
 	/** Restores a record that `remove` has marked as deleted: see the option `softDelete`. @throws RestError as `update` */
-	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
+	restore<Answer = Promise<CrudRecord>>(id: string): NoInfer<Answer>
 	restore<Answer = Promise<CrudRecord>>(id: CrudId): NoInfer<Answer>
 	restore(id: CrudId): unknown {
 		return operation(this, 'restore', restoreRecord(this, id))

@@ -72,15 +72,21 @@ export function modelToRead(view: CrudView): Model | Promise<Model> {
  * The id in the key's canonical form. If a scope may complete it, it is checked later, by `wholeId`.
  *
  * @throws RestError `not_found` for a value that can't be a key
+ * @throws TypeError for a number that may be another record's id, rounded; those of clients are refused before
  */
 export function checkedId(view: CrudView, id: unknown): string {
 	const { isScoped, plan } = view[FACTS]
 	const isList = plan.keys.length > 1 && Array.isArray(id)
-	const text = isList ? id.map((value) => encodeURIComponent(String(value))).join() : String(id)
+	const text = isList ? id.map((value) => encodeURIComponent(exactText(value))).join() : exactText(id)
 	const canonical = plan.idOf(text)
 	if (canonical !== undefined) return canonical
 	if (isScoped && plan.keys.length > 1) return text
 	throw NOT_FOUND
+}
+
+function exactText(value: unknown): string {
+	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return String(value)
+	throw new TypeError(`an id must be text, a bigint or a whole number within ±2^53, got ${value}`)
 }
 
 /** The model's id for one from a URL, where a composite key may lack the fields that the scope fixes. */

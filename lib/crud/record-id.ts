@@ -6,10 +6,11 @@ import type { CrudPlan } from './plan.ts'
 import type { Scope } from './scope.ts'
 
 /**
- * Identifies a record: its id as in the URL, or the values of its key in order, `[7, 'herb']`. Fields of a composite key that the
- * scope fixes may be left out.
+ * Identifies a record: its id as in the URL, or the value of its key; for a key of several fields a list in their order,
+ * `[7, 'herb']`, without those that the scope fixes if you like.
  */
-export type CrudId = string | readonly (string | number | bigint)[]
+export type CrudId = KeyValue | readonly KeyValue[]
+type KeyValue = string | number | bigint
 
 /**
  * The id of the whole key. `id` may lack the fields of a composite key that the scope fixes.

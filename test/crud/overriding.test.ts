@@ -55,6 +55,20 @@ describe('crud: the types of operations', (test) => {
 		assert.is(Object.keys(read).join(), 'wished')
 	})
 
+	test('programs may pass a number as an id, but none that may be rounded', async () => {
+		const own = new CrudHandler(articleModel(), OPTIONS)
+		await own.update(3, { title: 'N' })
+		await own.replace(3n, { title: 'M' })
+		for (const id of ['3', 3, 3n]) assert.is(JSON.parse((await own.read(id)).text).title, 'M')
+		await own.remove(3)
+		const refused = (id: number) => own.read(id).then(String, String)
+		for (const id of [3, 1.5, Number.NaN]) assert.is(await refused(id), 'RestError: Not Found')
+		assert.is(
+			await refused(2 ** 53),
+			'TypeError: an id must be text, a bigint or a whole number within ±2^53, got 9007199254740992',
+		)
+	})
+
 	test("an override may return anything, with the operation's parameters", async () => {
 		class Anything extends CrudHandler {
 			override list() {
