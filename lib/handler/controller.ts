@@ -2,6 +2,7 @@
  * `Controller`: mounts handlers at paths, and runs their `init` before the first request. Created by `server/`; `mount/`
  * checks and compiles the handlers, and `routing/` finds the mounts.
  */
+import { flag } from '../base/options.ts'
 import type { App } from '../exchange/app.ts'
 import { routesOf } from '../routing/endpoints.ts'
 import { type Mount, type MountTree, parsePath } from '../routing/routing.ts'
@@ -90,9 +91,9 @@ export class Controller implements HandlerController {
 			path: segments,
 			handler: instance,
 			routeOf: routesOf(segments, endpoints),
-			wrap: instance.wrap,
+			wrap: flag(`${name}.wrap`, instance.wrap),
 			errorBody: ERROR_BODY in instance ? (instance[ERROR_BODY] as Mount['errorBody']) : undefined,
-			silent: instance.suppressOutput,
+			silent: flag(`${name}.suppressOutput`, instance.suppressOutput),
 			deprecation: deprecationOf(instance),
 			get endpoints() {
 				return endpoints()

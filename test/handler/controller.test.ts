@@ -59,6 +59,16 @@ describe('controller: what can be mounted', (test) => {
 			async () => new Blog(),
 			`"x" ${kinds} a promise: a factory must be synchronous`,
 		],
+		[
+			'a handler whose wrap is a text',
+			Object.assign(new Blog(), { wrap: 'no' }),
+			'Blog.wrap must be true or false, got "no"',
+		],
+		[
+			'a handler whose suppressOutput is a number',
+			Object.assign(new Blog(), { suppressOutput: 1 }),
+			'Blog.suppressOutput must be true or false, got 1',
+		],
 		['a factory that returns nothing', () => undefined, `"x" ${kinds} undefined`],
 		['a factory that returns a class', () => Blog, `"x" ${kinds} function`],
 		[
