@@ -5,11 +5,11 @@
 import type { ParamName } from '../../routing/endpoints.ts'
 
 /**
- * Matches `name(a, b) {`, `async name(a) {` and quoted names, without comments. Not `function (a) {`, which may be a
+ * Matches `name(a, b) {`, `async *name(a) {` and quoted names, without comments. Not `function (a) {`, which may be a
  * wrapper, nor `function () { [native code] }`, which is a bound function.
  */
 const PLAIN_HEAD =
-	/^\s*(?:async\b\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
+	/^\s*(?:async\b\s*)?(?:\*\s*)?(?!function\b)(?:[\w$]+|'[^']*'|"[^"]*"|\[[^\]]*\])\s*\(([^()]*)\)\s*\{/
 
 /**
  * The number of parameters of a method, so that longer paths are 404. `Infinity` if it isn't certain: for defaults, rest,

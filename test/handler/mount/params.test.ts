@@ -97,8 +97,8 @@ describe('mount/params: number of segments', (test) => {
 		['callDefault', Number.POSITIVE_INFINITY],
 		['usesArguments', Number.POSITIVE_INFINITY],
 		['saysArguments', Number.POSITIVE_INFINITY],
-		['generates', Number.POSITIVE_INFINITY],
-		['streams', Number.POSITIVE_INFINITY],
+		['generates', 1],
+		['streams', 1],
 	]
 	for (const [name, count] of table) {
 		test(`${name} takes ${count}`, () => {
@@ -113,6 +113,12 @@ describe('mount/params: number of segments', (test) => {
 		['({ get_x(a,b,){} }).get_x', 2],
 		['({ get_x(\n\ta,\n\tb\n) {} }).get_x', 2],
 		['({ async get_x(a) {} }).get_x', 1],
+		['({ *get_x(a) {} }).get_x', 1],
+		['({ async*get_x(a, b) {} }).get_x', 2],
+		['({ async * "get_a-b"(a) {} })["get_a-b"]', 1],
+		['({ async *get_x(a = 1) {} }).get_x', Number.POSITIVE_INFINITY],
+		['(function* (a) {})', Number.POSITIVE_INFINITY],
+		['(async function* get_x(a) {})', Number.POSITIVE_INFINITY],
 		['({ async /* { */ get_x /* ( */ (a) /* => */ {} }).get_x', 1],
 		['({ get_x(a // , b {\n, c) {} }).get_x', 2],
 		['({ "get_a-b"(a) {} })["get_a-b"]', 1],
