@@ -1,5 +1,15 @@
 /** `MemoryModel`: records in memory, for tests, prototypes and examples. */
-import { flag, listOf, numberIn, optionsOf, or, text, unchecked } from '../../base/options.ts'
+import {
+	flag,
+	listOf,
+	nested,
+	numberIn,
+	optionsOf,
+	or,
+	type Readers,
+	text,
+	unchecked,
+} from '../../base/options.ts'
 import type { Seconds } from '../../base/time.ts'
 import type { FieldType, Values } from '../model.ts'
 import { ModelError } from '../model-error.ts'
@@ -43,6 +53,12 @@ export interface MemoryModelOptions {
 	readonly timeoutSeconds?: Seconds
 }
 
+const reference = nested("{ field: 'authorId', model: authors }", {
+	field: (where, value) =>
+		typeof value === 'string' ? value : listOf('a field or a list of fields', text)(where, value),
+	model: unchecked<MemoryModel | 'itself'>,
+} satisfies Readers<NonNullable<MemoryModelOptions['references']>[number]>)
+
 /**
  * Records in memory, without a limit, and lost when the process ends.
  *
@@ -65,10 +81,7 @@ export class MemoryModel extends LayerModel {
 			fields: unchecked<MemoryModelOptions['fields']>,
 			key: unchecked<string | readonly string[]>,
 			unique: or(listOf("a list of lists: [['email']]", listOf('a list of fields', text), 0), []),
-			references: or(
-				listOf('a list', unchecked<NonNullable<MemoryModelOptions['references']>[number]>, 0),
-				[],
-			),
+			references: or(listOf('a list', reference, 0), []),
 			rows: or(listOf('a list of records', unchecked<Readonly<Record<string, unknown>>>, 0), []),
 			readOnly: or(flag, false),
 			timeoutSeconds: or(numberIn({ above: 0, to: 86_400 }), 5),

@@ -495,6 +495,16 @@ describe('MemoryModel refuses', (test) => {
 			"MemoryModel 'm': references of id need model: a MemoryModel, or 'itself'",
 		],
 		[
+			'a reference with an unknown member',
+			{ fields: { id: 'integer' }, key: 'id', references: [{ fields: ['id'], model: 'itself' }] },
+			"MemoryModel 'm': references[0] has no option fields: did you mean field?",
+		],
+		[
+			'a reference without its field',
+			{ fields: { id: 'integer' }, key: 'id', references: [{ model: 'itself' }] },
+			"MemoryModel 'm': references[0].field must be a field or a list of fields, got undefined",
+		],
+		[
 			'a reference of another type',
 			{ fields: { id: 'integer', a: 'text' }, key: 'id', references: [{ field: 'a', model: 'itself' }] },
 			"MemoryModel 'm': a is text, but the key that it refers to is integer",
