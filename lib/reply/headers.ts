@@ -4,6 +4,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Readable } from 'node:stream'
+import { shown } from '../base/options.ts'
 import type { Exchange, HeaderLine } from '../exchange/exchange.ts'
 import { isJsonType } from '../wire/json-type.ts'
 import type { ReplyOptions } from './custom-reply.ts'
@@ -234,7 +235,7 @@ export function applyOptions(exchange: Exchange, options: ReplyOptions): void {
 /** Checks that a status is final (RFC 9110 §15): after an interim one (1xx), the client would wait for ever. */
 export function checkStatus(code: number): number {
 	if (Number.isInteger(code) && code >= 200 && code <= 599) return code
-	throw new RangeError(`a status must be a whole number from 200 to 599, got ${String(code)}`)
+	throw new RangeError(`a status must be a whole number from 200 to 599, got ${shown(code)}`)
 }
 
 /** Checks a header line: a line break in a value would let it inject another header. */

@@ -29,9 +29,17 @@ describe('reply/headers', (test) => {
 			)
 		})
 	}
-	for (const status of ['200', null, undefined, {}]) {
-		test(`a status of kind ${typeof status} is refused`, () => {
-			assert.throws(() => checkStatus(status as never), /a status must be a whole number/)
+	for (const [status, shown] of [
+		['200', '"200"'],
+		[null, 'null'],
+		[undefined, 'undefined'],
+		[{}, 'an object'],
+	]) {
+		test(`a status that is ${shown} is refused`, () => {
+			assert.is(
+				messageOf(() => checkStatus(status as never)),
+				`a status must be a whole number from 200 to 599, got ${shown}`,
+			)
 		})
 	}
 
