@@ -2,7 +2,7 @@
  * `CrudPlan`: the options of a `CrudHandler`, checked against its model when the handler is constructed. Requests only
  * read it.
  */
-import { optionsOf, type Values } from '../base/options.ts'
+import { optionsOf, shown, type Values } from '../base/options.ts'
 import { keyNames } from '../models/key.ts'
 import type { Condition, Field, Link, Model } from '../models/model.ts'
 import { replicasOf } from '../models/replicas.ts'
@@ -172,8 +172,9 @@ export function crudPlan(
 		(field === version?.field && 'is the version, which every change increments') ||
 		(field === touch?.field && 'is the time of the last change, which every change sets') ||
 		(field === softDelete?.field && 'is the time of the deletion: allow remove and restore')
-	refuse(owner, 'creatable', creatable, whyUnwritable)
+	// First, because `creatable` may be its default.
 	refuse(owner, 'updatable', updatable, whyUnwritable)
+	refuse(owner, 'creatable', creatable, whyUnwritable)
 	const whyKey = ({ name }: Field) => keyNames(model).includes(name) && 'is the key, which never changes'
 	refuse(owner, 'updatable', updatable, whyKey)
 	const allow = allowed(
@@ -258,7 +259,8 @@ function checkModel(owner: string, model: unknown): void {
 	const isModel =
 		typeof model === 'object' && model !== null && 'list' in model && 'fields' in model && 'key' in model
 	if (isModel) return
-	const hint = model instanceof Promise ? 'a promise: await its open() first' : 'none'
+	const given = model === undefined || model === null ? 'none' : shown(model)
+	const hint = model instanceof Promise ? 'a promise: await its open() first' : given
 	throw new TypeError(
 		`${owner} needs a model, such as a MemoryModel or the result of PostgresModel.open(), got ${hint}`,
 	)

@@ -80,6 +80,10 @@ describe('crud/plan', (test) => {
 		[{ visible: 'all', version: 'rev' }, 'CrudHandler of article: version: article has no column rev'],
 		[
 			{ visible: 'all', version: 'revision', updatable: ['revision'] },
+			'CrudHandler of article: updatable: revision is the version, which every change increments',
+		],
+		[
+			{ visible: 'all', version: 'revision', updatable: ['title'], creatable: ['revision'] },
 			'CrudHandler of article: creatable: revision is the version, which every change increments',
 		],
 		[{ visible: 'all', limit: 0 }, 'CrudHandler of article: limit must be a whole number from 1 up, got 0'],
@@ -151,10 +155,11 @@ describe('crud/plan', (test) => {
 	test('without a model, the error says what a model is', () => {
 		assert.match(
 			refusal({ visible: 'all' }, null as unknown as Model),
-			/^CrudHandler needs a model, such as a MemoryModel/,
+			/^CrudHandler needs a model, such as a MemoryModel .*, got none$/,
 		)
 		const promise = Promise.resolve() as unknown as Model
 		assert.match(refusal({ visible: 'all' }, promise), /got a promise: await its open\(\) first$/)
+		assert.match(refusal({ visible: 'all' }, 'customer' as unknown as Model), /, got "customer"$/)
 	})
 
 	test('errors name the subclass', () => {

@@ -76,7 +76,8 @@ export function compileHandler(
 	const targets = customTargets(name, handler, methods)
 	const builtIn = ownActionsOf(handler, guards, path)
 	const nearMisses = nearMissesOf(handler, RestHandler.prototype, targets.values())
-	if (namedRoutes.length + builtIn.length + targets.size === 0) throw noRoute(name, nearMisses)
+	if (namedRoutes.length + builtIn.length + targets.size === 0)
+		throw noRoute(name, nearMisses, OWN_ACTIONS in handler)
 	// A custom route to `list` leads to the action `list`, not directly to the method `list()`.
 	for (const { name: action, run } of builtIn) methods.set(action, run)
 	const names = [...namedRoutes, ...builtIn].map((route) => route.name)

@@ -81,11 +81,12 @@ export function nearMissText(owner: string, { name, meant }: NearMiss): string {
 	return `${owner}.${name}() answers no request, and nothing in ${owner} calls it: did you mean ${meant}()? Give a helper another name, such as a verb that isn't an HTTP method, or write it as a function beside the class`
 }
 
-export function noRoute(owner: string, misses: readonly NearMiss[]): TypeError {
+export function noRoute(owner: string, misses: readonly NearMiss[], hasAllow: boolean): TypeError {
 	const [miss] = misses
+	const method = 'name a method get_something(), or declare customRoutes'
 	const hint =
 		miss === undefined
-			? 'name a method get_something(), or declare customRoutes'
+			? `${hasAllow ? 'allow names no operation: name one, or ' : ''}${method}`
 			: `did you mean ${miss.meant}() where it has ${miss.name}()?`
 	return new TypeError(`${owner} has no routes, so every request to it would be 404: ${hint}`)
 }

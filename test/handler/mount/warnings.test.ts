@@ -143,6 +143,10 @@ describe('mount/warnings: near misses', (test) => {
 			refusal(new Near()),
 			'Near has no routes, so every request to it would be 404: did you mean get_article() where it has getArticle()?',
 		)
+		assert.is(
+			refusal(new CrudHandler(articleModel(), { visible: ['id'], allow: [] })),
+			'CrudHandler has no routes, so every request to it would be 404: allow names no operation: name one, or name a method get_something(), or declare customRoutes',
+		)
 		class Custom extends RestHandler {
 			override customRoutes = { 'GET a': 'page' }
 			page() {}
