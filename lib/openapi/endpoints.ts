@@ -49,7 +49,8 @@ function endpointOf(mount: Mount, mounted: MountedEndpoint): Endpoint {
 /** Declared docs override what was inferred. */
 function withDocs(shape: Shape, { summary = shape.summary, answer, status }: MethodDocs): Shape {
 	if (answer === undefined && status === undefined) return { ...shape, summary }
-	const inferred = { ...shape.answer, status: status ?? shape.answer.status, isOpen: false }
+	const { otherStatus: _other, ...own } = shape.answer
+	const inferred = { ...own, status: status ?? own.status, isOpen: false }
 	return { ...shape, summary, answer: answer === undefined ? inferred : declaredAnswer(inferred, answer) }
 }
 

@@ -50,7 +50,8 @@ export function responsesOf(
 				'application/problem+json': { schema: components.schema(PROBLEM) },
 			},
 		}))
-	const responses: Record<string, Part> = { [answer.status]: success() }
+	const responses: Record<string, Part> = { [answer.status]: success(answer.status) }
+	if (answer.otherStatus !== undefined) responses[answer.otherStatus] = success(answer.otherStatus)
 	if (answer.isOpen === true)
 		responses['2XX'] = components.use('responses', named('Success'), () => ({
 			description: 'Another success, if the method sets the status',
@@ -71,8 +72,8 @@ export function responsesOf(
 	responses.default = failure('Failure', 'Another failure', ['Allow'])
 	return responses
 
-	function success(): Part {
-		const { status, schema, type, others = [], isPage } = answer
+	function success(status: number): Part {
+		const { schema, type, others = [], isPage } = answer
 		const isRedirect = status >= 300
 		const limits = endpoint.action.limit === undefined ? [] : ['RateLimit', 'RateLimit-Policy']
 		const names = [...(isRedirect ? ['Location'] : []), ...answer.headers, ...limits]

@@ -462,6 +462,28 @@ describe('an OpenAPI document', (test) => {
 		assert.ok('2XX' in operation(document, 'post /api/zod').responses)
 	})
 
+	test("describes an import's answers, of which a check's is 200", async () => {
+		const importing = (docs: CrudHandler['docs']) => {
+			class Articles extends CrudHandler {
+				override docs = docs
+			}
+			const allow = ['create', 'import'] as const
+			return { articles: new Articles(articleModel(), { visible: 'all', creatable: ['title'], allow }) }
+		}
+		const document = await read(createServer(importing({}), { openapi: true }))
+		const name = 'post /articles/import'
+		for (const [status, description] of Object.entries({ 200: 'Success', 201: 'Created' }))
+			assert.equal(answer(document, name, status), {
+				description,
+				content: { 'application/json': { schema: enveloped({ $ref: '#/components/schemas/Imported' }) } },
+			})
+		const documented = await read(createServer(importing({ import: { status: 202 } }), { openapi: true }))
+		assert.equal(
+			Object.keys(operation(documented, name).responses).filter((status) => status < '300'),
+			['202'],
+		)
+	})
+
 	test('describes CRUD operations by the docs under their names', async () => {
 		class Articles extends CrudHandler {
 			override docs = {

@@ -43,7 +43,7 @@ export function importShape({ plan }: CrudFacts): Shape {
 			required: true,
 			types: MEDIA_TYPES,
 		},
-		answer: { status: 201, schema: IMPORTED, isPage: false, headers: [] },
+		answer: { status: 201, otherStatus: 200, schema: IMPORTED, isPage: false, headers: [] },
 		headers: [],
 		refusals: [403, 409, 415, 422, 429],
 	}

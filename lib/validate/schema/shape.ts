@@ -32,6 +32,8 @@ export interface BodyShape {
 /** A successful response. `schema` describes the value, which is `data` in the envelope. */
 export interface AnswerShape {
 	readonly status: number
+	/** Another successful status, with the same schema. @default none */
+	readonly otherStatus?: number | undefined
 	readonly schema: JsonSchema
 	/** The media type of bytes or text, which have no schema. @default JSON, with or without the envelope */
 	readonly type?: string | undefined
