@@ -14,7 +14,13 @@ import type { CrudField } from './fields.ts'
 import { OF_PAGES } from './many/remove.ts'
 import { writableOf } from './many/upsert-option.ts'
 import type { CrudOperation } from './options.ts'
-import { listParameters, onParameter, readParameters, recordParameters } from './parameter-shapes.ts'
+import {
+	listParameters,
+	manyParameters,
+	onParameter,
+	readParameters,
+	recordParameters,
+} from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { idSchema, pluralOf, recordSchema, shownKey, titleOf, typeName, wordsOf } from './record-schema.ts'
 import { MEDIA_TYPES } from './transfer/format.ts'
@@ -62,8 +68,12 @@ function updatingBody({ plan }: CrudFacts, one: BodyShape): BodyShape {
 		},
 		required: [...keys.map(({ name }) => name), ...required],
 	}
-	const schema = { type: 'array', items, maxItems: maxBatch } as const
-	return { ...one, schema, matched: matched.map(({ name }) => name) }
+	return { ...listBody(items, maxBatch), matched: matched.map(({ name }) => name) }
+}
+
+/** A body that is always a list, which a form can't be. */
+function listBody(items: JsonSchema, maxItems: number): BodyShape {
+	return { schema: { type: 'array', items, maxItems }, required: true, types: bodyTypes(undefined) }
 }
 
 /** One record or a list, of the fields that an upsert writes. */
@@ -72,8 +82,9 @@ function upsertingBody(facts: CrudFacts, validator: Validator | undefined): Body
 	const own: CrudPlan = Object.create(plan, { creatable: { value: writableOf(plan, plan.upsertOn.flat()) } })
 	const title = `${titleOf(plan)}Upsert`
 	const one = bodyOf({ ...facts, plan: own }, validator, 'create', { title, fixed: [] })
-	const many: JsonSchema = { type: 'array', items: one.schema, maxItems: plan.maxBatch }
-	return { ...one, schema: { oneOf: [one.schema, many] } }
+	const { schema: many } = listBody(one.schema, plan.maxBatch)
+	const required = plan.upsertOn.every((names) => names.some((name) => own.creatable.has(name)))
+	return { ...one, schema: { oneOf: [one.schema, many] }, required }
 }
 
 /** Whether an operation has no id in its path. */
@@ -87,8 +98,8 @@ function creatingBody(facts: CrudFacts, validator: Validator | undefined): BodyS
 	const body = bodyOf(facts, validator, 'create')
 	const one = withRelated(facts, validator, body.schema)
 	if (!allow.has('createMany')) return { ...body, schema: one }
-	const many: JsonSchema = { type: 'array', items: body.schema, maxItems: maxBatch }
-	return { ...body, schema: allow.has('create') ? { oneOf: [one, many] } : many }
+	const many = listBody(body.schema, maxBatch)
+	return allow.has('create') ? { ...body, schema: { oneOf: [one, many.schema] } } : many
 }
 
 /** Adds the related records that may be created together with a record. */
@@ -216,7 +227,8 @@ function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 function queryOf(plan: CrudPlan, operation: CrudOperation): Shape['query'] {
 	if (operation === 'list') return listParameters(plan)
 	if (operation === 'removeMany') return listParameters(plan).filter(({ name }) => !OF_PAGES.includes(name))
-	if (operation === 'upsert') return [...recordParameters(plan), onParameter(plan)]
+	if (operation === 'createMany' || operation === 'updateMany') return manyParameters(plan)
+	if (operation === 'upsert') return [...manyParameters(plan), onParameter(plan)]
 	return operation === 'read' ? readParameters(plan) : recordParameters(plan)
 }
 

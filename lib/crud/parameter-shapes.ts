@@ -28,6 +28,11 @@ export function recordParameters(plan: CrudPlan): ParameterShape[] {
 	return [fieldsParameter(plan), ...includeParameters(plan)]
 }
 
+/** The parameters of an operation on several records, which includes no related ones. */
+export function manyParameters(plan: CrudPlan): ParameterShape[] {
+	return [fieldsParameter(plan, [])]
+}
+
 export function readParameters(plan: CrudPlan): ParameterShape[] {
 	const isRestored = plan.parameters.includes('deleted')
 	const schema: JsonSchema = { type: 'string', enum: ['only'] }
@@ -61,8 +66,8 @@ export function namesSchema(names: readonly string[], hasMore = false): JsonSche
 	return hasMore ? { anyOf: [list, { type: 'string' }] } : list
 }
 
-function fieldsParameter(plan: CrudPlan): ParameterShape {
-	const relations = usableRelations(plan).map(({ name }) => name)
+function fieldsParameter(plan: CrudPlan, included = usableRelations(plan)): ParameterShape {
+	const relations = included.map(({ name }) => name)
 	const [relation] = relations
 	const more =
 		relation === undefined

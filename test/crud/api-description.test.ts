@@ -317,6 +317,34 @@ describe('the request body of a write', (test) => {
 		assert.not.match(JSON.stringify(body), 'owner')
 	})
 
+	const ITEM = {
+		id: 'integer',
+		slug: { type: 'text', default: 'a' },
+		tag: { type: 'text', nullable: true },
+	} as const
+	const items = () =>
+		new MemoryModel('item', { key: 'id', fields: ITEM, unique: [['slug'], ['slug', 'tag'], ['tag']] })
+	const itemBody = (operation: CrudOperation, options: Partial<CrudOptions>) =>
+		crudShape(
+			new CrudHandler(items(), { visible: 'all', updatable: ['slug', 'tag'], ...options })[FACTS],
+			undefined,
+			operation,
+		).body
+
+	test('of several records may not be omitted, and is only a form where it may be one record', () => {
+		const [json, form] = ['application/json', 'application/x-www-form-urlencoded']
+		const table: [CrudOperation, Partial<CrudOptions>, boolean, unknown][] = [
+			['updateMany', { allow: ['updateMany'] }, true, [json]],
+			['createMany', { allow: ['createMany'] }, true, [json]],
+			['create', { allow: ['create', 'createMany'] }, false, [json, form]],
+			['upsert', { allow: ['upsert'], upsertOn: [['slug'], ['tag']] }, true, [json, form]],
+		]
+		for (const [operation, options, required, types] of table) {
+			const body = itemBody(operation, options)
+			assert.equal([body?.required, body?.types], [required, types], operation)
+		}
+	})
+
 	test('has defaults for a new record, and omits none for a change', () => {
 		const rules = { title: ['string', { default: 'new' }] } as const
 		assert.equal(shapeOf('create', { rules }).body?.schema.required, undefined)
@@ -528,6 +556,20 @@ describe('crud/api-description: relations', (test) => {
 			'of lists also `limit`, `sort`, `filter` and `count`: `{"articles":{"limit":3,"sort":"…","filter":{…}}}`',
 		)
 		assert.equal(parameter(articles, 'fields')?.schema, expected(['id', 'rank', 'authorId', 'author']))
+	})
+
+	test('are not included by operations on several records', () => {
+		const options = { allow: ['list', 'createMany', 'updateMany', 'upsert'] } as const
+		const own = handlerOf(modelOf('article', ['authorId']), {
+			...{ ...options, relations: { author: { to: authors, by: 'authorId' } } },
+			...{ creatable: ['id', 'authorId'], updatable: ['authorId'], upsertOn: ['id'] },
+		})
+		const fields = { type: 'array', items: { type: 'string', enum: ['id', 'authorId'] }, minItems: 1 }
+		for (const operation of ['createMany', 'updateMany', 'upsert'] as const) {
+			assert.is(parameter(own, 'include', operation), undefined)
+			assert.equal(parameter(own, 'fields', operation)?.schema, fields)
+		}
+		assert.ok(parameter(own, 'include'))
 	})
 
 	test('are sorted and filtered by in words', () => {
