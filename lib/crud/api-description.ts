@@ -79,7 +79,13 @@ function listBody(items: JsonSchema, maxItems: number): BodyShape {
 /** One record or a list, of the fields that an upsert writes. */
 function upsertingBody(facts: CrudFacts, validator: Validator | undefined): BodyShape {
 	const { plan } = facts
-	const own: CrudPlan = Object.create(plan, { creatable: { value: writableOf(plan, plan.upsertOn.flat()) } })
+	// A record is found by values, which a column's default isn't.
+	const isNamed = (name: string) => plan.upsertOn.every((names) => names.includes(name))
+	const fields = [...writableOf(plan, plan.upsertOn.flat())].map(([name, one]): [string, CrudField] => [
+		name,
+		isNamed(name) ? { ...one, field: { ...one.field, nullable: false, hasDefault: false } } : one,
+	])
+	const own: CrudPlan = Object.create(plan, { creatable: { value: new Map(fields) } })
 	const title = `${titleOf(plan)}Upsert`
 	const one = bodyOf({ ...facts, plan: own }, validator, 'create', { title, fixed: [] })
 	const { schema: many } = listBody(one.schema, plan.maxBatch)

@@ -345,6 +345,35 @@ describe('the request body of a write', (test) => {
 		}
 	})
 
+	test('of an upsert has values in the fields by which it finds records', () => {
+		const named = (upsertOn: readonly (readonly string[])[], options: Partial<CrudOptions> = {}) => {
+			const [schema] = itemBody('upsert', { allow: ['upsert'], upsertOn, ...options })?.schema.oneOf ?? []
+			return [schema?.required, propertyOf(schema, 'slug')?.type, propertyOf(schema, 'tag')?.type]
+		}
+		const tagOrNull = ['string', 'null']
+		assert.equal(named([['tag']]), [['tag'], 'string', 'string'])
+		assert.equal(named([['slug', 'tag']]), [['slug', 'tag'], 'string', 'string'])
+		assert.equal(named([['slug'], ['slug', 'tag']]), [['slug'], 'string', tagOrNull])
+		assert.equal(named([['slug'], ['tag']]), [undefined, 'string', tagOrNull])
+		const rules = { tag: ['nullable', 'string', { default: 'b' }] } as const
+		assert.equal(named([['tag']], { rules }), [undefined, 'string', 'string'])
+	})
+
+	test('of an upsert lacks the fields that only the scope sets', () => {
+		class Own extends CrudHandler {
+			override scope() {
+				return { slug: 'a' }
+			}
+		}
+		const options = { visible: 'all', allow: ['upsert'], updatable: ['tag'] } as const
+		const bodyOn = (upsertOn: readonly (readonly string[])[]) => {
+			const { body } = crudShape(new Own(items(), { ...options, upsertOn })[FACTS], undefined, 'upsert')
+			return [body?.required, body?.schema.oneOf?.[0]?.required]
+		}
+		assert.equal(bodyOn([['slug', 'tag']]), [true, ['tag']])
+		assert.equal(bodyOn([['slug']]), [false, undefined])
+	})
+
 	test('has defaults for a new record, and omits none for a change', () => {
 		const rules = { title: ['string', { default: 'new' }] } as const
 		assert.equal(shapeOf('create', { rules }).body?.schema.required, undefined)
