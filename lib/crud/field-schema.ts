@@ -68,9 +68,8 @@ function valueSchema(field: Field): JsonSchema {
 		case 'float':
 			return { anyOf: [{ type: 'number' }, NOT_FINITE] }
 		case 'text':
-			return textSchema(field)
 		case 'other':
-			return { type: 'string' }
+			return textSchema(field)
 		case 'decimal':
 		case 'timestamp':
 		case 'time':

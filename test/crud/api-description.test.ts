@@ -345,6 +345,15 @@ describe('the request body of a write', (test) => {
 		}
 	})
 
+	test('has the choices of a column, whatever its type', () => {
+		const fields = { id: 'integer', kind: { type: 'other', choices: ['p', 'q'], nullable: true } } as const
+		const over = new MemoryModel('thing', { key: 'id', fields })
+		const options = { visible: ['id', 'kind'], updatable: ['kind'], columns: {} }
+		const kind = { type: ['string', 'null'], enum: ['p', 'q', null] }
+		assert.equal(propertyOf(shapeOf('create', options, over).body?.schema, 'kind'), kind)
+		assert.equal(propertyOf(shapeOf('read', options, over).answer.schema, 'kind'), kind)
+	})
+
 	test('of an upsert has values in the fields by which it finds records', () => {
 		const named = (upsertOn: readonly (readonly string[])[], options: Partial<CrudOptions> = {}) => {
 			const [schema] = itemBody('upsert', { allow: ['upsert'], upsertOn, ...options })?.schema.oneOf ?? []
