@@ -161,7 +161,9 @@ describe('column types other than dates, times and numbers', (test) => {
 			if (!here.includes(name)) return
 			await withBesides(name, async (model) => {
 				const updatable = model.fields.map((field) => field.name).filter((one) => one !== 'id')
-				const handler = new CrudHandler(model, { visible: 'all', updatable, allow: ['list', 'create'] })
+				const allow = ['list', 'create', 'totals'] as const
+				const totals = { of: ['price'] }
+				const handler = new CrudHandler(model, { visible: 'all', updatable, allow, totals })
 				const server = createServer({ thing: handler }, { openapi: true })
 				const description = new Description(await documentOf(server))
 				const seen = async (method: string, url: string, requestBody = '') => {
@@ -197,6 +199,7 @@ describe('column types other than dates, times and numbers', (test) => {
 					}
 				}
 				assert.is((await seen('GET', '/thing')).data.length, BESIDES[name].records.length)
+				await seen('GET', '/thing/totals?sum=price&avg=price&min=price')
 			})
 		})
 })

@@ -3,7 +3,7 @@ import type { TimePart } from '../../models/model.ts'
 import type { JsonSchema } from '../../validate/schema/json-schema.ts'
 import type { ParameterShape, Shape } from '../../validate/schema/shape.ts'
 import { summaryOf } from '../api-description.ts'
-import { orNull, responseSchema } from '../field-schema.ts'
+import { responseSchema } from '../field-schema.ts'
 import type { FieldMap } from '../fields.ts'
 import { filterParameters, namesSchema, parameter, searchParameters } from '../parameter-shapes.ts'
 import { titleOf } from '../record-schema.ts'
@@ -119,9 +119,10 @@ function totalSchemas({ of }: TotalsPlan): [string, JsonSchema][] {
 function valueSchemas(op: TotalFunction, fields: FieldMap): Record<string, JsonSchema> {
 	const entries = Array.from(fields.values(), ({ name, field }): [string, JsonSchema] => {
 		// Sums may be beyond the bounds of their field.
-		const { min: _min, max: _max, besides: _besides, ...free } = field
+		const { min: _min, max: _max, ...free } = field
 		if (op === 'min' || op === 'max') return [name, responseSchema({ ...field, nullable: true })]
-		if (op === 'avg' && field.type !== 'float') return [name, orNull({ type: 'string', format: 'decimal' })]
+		if (op === 'avg' && field.type !== 'float')
+			return [name, responseSchema({ ...free, type: 'decimal', nullable: true })]
 		if (field.type === 'bigint' && field.asText !== true) return [name, { type: ['integer', 'null'] }]
 		return [name, responseSchema({ ...free, nullable: true })]
 	})
