@@ -193,7 +193,7 @@ export function summaryOf(plan: CrudPlan, operation: CrudOperation): string {
 function answerOf(facts: CrudFacts, operation: CrudOperation): AnswerShape {
 	const { plan, overridden, isStripped } = facts
 	const isOpen = overridden.has(operation)
-	const record = isStripped ? {} : recordSchema(plan)
+	const record = isStripped ? {} : recordSchema(facts)
 	const list: JsonSchema = { type: 'array', items: record }
 	const oneOrMany: JsonSchema = { oneOf: [record, list] }
 	const etag = plan.version === undefined ? [] : ['ETag']

@@ -3,7 +3,7 @@ import { attached } from '../base/attached.ts'
 import { type JsonSchema, RECURSIVE } from '../validate/schema/json-schema.ts'
 import { operandSchema, responseSchema } from './field-schema.ts'
 import type { CrudPlan, Relation } from './plan.ts'
-import type { CrudFacts } from './view.ts'
+import { type CrudFacts, type CrudView, FACTS } from './view.ts'
 
 /** `blog_category` → `blog categories`, `box` → `boxes`. A name that ends in s is assumed to be a plural. */
 export function pluralOf(name: string): string {
@@ -38,16 +38,19 @@ export function usableRelations({ relations }: CrudPlan): Relation[] {
 
 const SCHEMA: unique symbol = Symbol('verbena.recordSchema')
 
-/** The same object for the same plan: records that are related to each other contain each other's schemas. */
-export function recordSchema(plan: CrudPlan): JsonSchema {
+/**
+ * The same object for the same plan: records that are related to each other contain each other's schemas. An override of
+ * `fields()` may hide any field.
+ */
+export function recordSchema({ plan, isNarrowed }: CrudFacts): JsonSchema {
 	return attached(plan, SCHEMA, () => {
 		const title = titleOf(plan)
-		const required = [...plan.visible.keys()]
+		const required = isNarrowed ? {} : { required: [...plan.visible.keys()] }
 		const relations = usableRelations(plan)
 		if (relations.length === 0)
-			return { title, type: 'object', properties: Object.fromEntries(fieldSchemas(plan)), required }
+			return { title, type: 'object', properties: Object.fromEntries(fieldSchemas(plan)), ...required }
 		return {
-			...{ [RECURSIVE]: true, title, type: 'object', required },
+			...{ [RECURSIVE]: true, title, type: 'object', ...required },
 			get properties() {
 				const related = relations.map((one): [string, JsonSchema] => [one.name, relatedSchema(plan, one)])
 				return Object.fromEntries([...fieldSchemas(plan), ...related])
@@ -66,8 +69,8 @@ function fieldSchemas({ visible, creatable, updatable }: CrudPlan): [string, Jso
 }
 
 /** Related records within a record: never required, because they are only there if they are included. */
-function relatedSchema({ dialect }: CrudPlan, { link, to, isStripped }: Relation): JsonSchema {
-	const record = isStripped ? {} : recordSchema(to)
+function relatedSchema({ dialect }: CrudPlan, { link, handler, isStripped }: Relation): JsonSchema {
+	const record = isStripped ? {} : recordSchema((handler as CrudView)[FACTS]) // a CrudHandler
 	if (!link.isMany) return isStripped ? {} : { oneOf: [record, { type: 'null' }] }
 	if (dialect !== undefined) return { type: 'array', items: record }
 	return {

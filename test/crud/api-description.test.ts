@@ -153,6 +153,22 @@ describe('a record’s schema', (test) => {
 		assert.equal(shape(Stripped, 'list').schema, { type: 'array', items: {} })
 	})
 
+	test('requires nothing where fields() may hide it, also from related records', () => {
+		class Own extends CrudHandler {
+			override fields() {
+				return { hidden: ['title'] }
+			}
+		}
+		const own = new Own(model(), OPTIONS)
+		const link = new MemoryModel('link', { key: 'id', fields: { id: 'integer', to: 'integer' } })
+		const links = new CrudHandler(link, { visible: 'all', relations: { article: { to: own, by: 'to' } } })
+		const { properties, required } = crudShape(links[FACTS], undefined, 'read').answer.schema
+		const record = crudShape(own[FACTS], undefined, 'read').answer.schema
+		assert.equal([record.required, required], [undefined, ['id', 'to']])
+		assert.equal(propertyOf(record, 'title'), { type: 'string', maxLength: 5 })
+		assert.is(properties?.article?.oneOf?.[0], record)
+	})
+
 	test('is a page of records where a subclass returns lists, unless its docs say otherwise', async () => {
 		class Own extends CrudHandler {
 			override list(query?: Partial<CrudQuery>) {
