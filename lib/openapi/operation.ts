@@ -6,6 +6,7 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import type { AccessRule } from '../exchange/action.ts'
 import { pathOfMount } from '../routing/endpoints.ts'
 import type { Mount } from '../routing/routing.ts'
+import { FORM_BODY } from '../validate/schema/plan-schema.ts'
 import type { Components, Part } from './components.ts'
 import type { Endpoint } from './endpoints.ts'
 import { parametersOf } from './parameters.ts'
@@ -60,9 +61,11 @@ function bodyOf(components: Components, { method, action, shape }: Endpoint): Pa
 		return shared('Stream', { '*/*': { schema: {} } })
 	if (body === null) return undefined
 	if (body !== undefined) {
-		const schema = components.schema(body.schema)
-		const content = Object.fromEntries(body.types.map((type) => [type, { schema }]))
-		return shared(body.schema.title ?? 'Body', content, body.required)
+		const { schema, form = schema } = body
+		const content = Object.fromEntries(
+			body.types.map((type) => [type, { schema: components.schema(type === FORM_BODY ? form : schema) }]),
+		)
+		return shared(schema.title ?? 'Body', content, body.required)
 	}
 	// A method without a spec may have a body of any kind.
 	const mayHave = method === 'POST' || method === 'PUT' || method === 'PATCH'

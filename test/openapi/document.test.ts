@@ -155,6 +155,26 @@ describe('an OpenAPI document', (test) => {
 		])
 	})
 
+	test('describes the texts of a form apart from JSON', async () => {
+		class Sizes extends RestHandler {
+			override specs = { post_size: { a: [{ min: 2 }] } } as const
+			post_size() {}
+		}
+		const document = await read(createServer({ '': new Sizes() }, { openapi: true }))
+		const { content = {} } = bodyOf(document, 'post /size') ?? {}
+		const sizes = { minLength: 2, minimum: 2, minItems: 2 }
+		assert.equal(
+			Object.values(content).map(({ schema }) => schema),
+			[
+				{ type: ['string', 'number', 'array'], ...sizes },
+				{ type: 'string', minLength: 2 },
+			].map((a) => ({
+				type: 'object',
+				properties: { a },
+			})),
+		)
+	})
+
 	test('allows other methods any body, and streaming ones any type', async () => {
 		const document = await documentOf(apps().plain)
 		const body = (name: string) => bodyOf(document, name)

@@ -15,7 +15,7 @@ import {
 import type { BodyShape, ParameterShape } from './shape.ts'
 
 const JSON_BODY = 'application/json'
-const FORM_BODY = 'application/x-www-form-urlencoded'
+export const FORM_BODY = 'application/x-www-form-urlencoded'
 
 const FORMATS: Readonly<Record<Format, JsonSchema>> = {
 	email: { format: 'email' },
@@ -31,12 +31,15 @@ const SIZED: readonly JsonType[] = ['string', 'number', 'array']
 
 /** The body that a spec reads: JSON, and a form if all its fields can be in one. */
 export function bodySchema(plan: Plan): BodyShape {
+	const types = bodyTypes(plan.fields?.map((field) => field.plan))
+	const texts = plan.fields?.map((field) => ({ ...field, plan: ofTexts(field.plan) }))
 	return {
 		schema: schemaOfPlan(plan),
+		...(types.includes(FORM_BODY) ? { form: schemaOfPlan({ ...plan, fields: texts }) } : {}),
 		// Without a body, every field is absent.
 		required:
 			plan.schema === undefined ? (plan.fields ?? []).some(isRequired) : !acceptsValue(plan.schema, {}),
-		types: bodyTypes(plan.fields?.map((field) => field.plan)),
+		types,
 	}
 }
 
@@ -56,7 +59,7 @@ export function querySchemas(plan: Plan): ParameterShape[] {
 		.filter((field) => field.plan.kind !== 'object') // no text stands for an object
 		.map((field) => ({
 			name: field.name,
-			schema: schemaOfPlan(withoutNull(field.plan)),
+			schema: schemaOfPlan(ofTexts(field.plan)),
 			required: isRequired(field),
 		}))
 }
@@ -152,10 +155,11 @@ function fallbackOf(fallback: unknown): JsonSchema {
 	return isWithinLevels(value) ? { default: value } : {}
 }
 
-/** A plan without null, which a query can't express. */
-function withoutNull(plan: Plan): Plan {
-	if (typesOf(plan) === undefined && plan.choices === undefined) return plan
-	return { ...plan, nullable: false, items: plan.items && withoutNull(plan.items) }
+/** A plan of the values in a query or a form: never null, and without a kind still texts. */
+function ofTexts(plan: Plan): Plan {
+	const own = { ...plan, nullable: false, items: plan.items && ofTexts(plan.items) }
+	const choices = plan.choices?.filter((choice) => typeof choice === 'string')
+	return plan.coerceTo === undefined && choices?.length !== 0 ? { ...own, kind: 'string', choices } : own
 }
 
 function isText({ kind, schema, validator, items }: Plan): boolean {

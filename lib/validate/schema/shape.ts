@@ -22,6 +22,8 @@ export interface ParameterShape {
 
 export interface BodyShape {
 	readonly schema: JsonSchema
+	/** The schema of a form. @default `schema` */
+	readonly form?: JsonSchema | undefined
 	readonly required: boolean
 	/** Accepted media types. */
 	readonly types: readonly string[]

@@ -142,14 +142,12 @@ describe('JSON Schemas of rules, compared with ajv', (test) => {
 describe('body schemas of specs', (test) => {
 	test('are objects with named fields; others are dropped, and so allowed', () => {
 		const spec = { title: ['required', 'string'], tags: [{ of: ['string'] }], draft: false } as const
+		const properties = { title: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } }
 		assert.equal(bodySchema(planSpec(spec)), {
-			schema: {
+			schema: { type: 'object', properties: { ...properties, draft: {} }, required: ['title'] },
+			form: {
 				type: 'object',
-				properties: {
-					title: { type: 'string' },
-					tags: { type: 'array', items: { type: 'string' } },
-					draft: {},
-				},
+				properties: { ...properties, draft: { type: 'string' } },
 				required: ['title'],
 			},
 			required: true,
@@ -160,6 +158,7 @@ describe('body schemas of specs', (test) => {
 	test('of names only may be omitted', () => {
 		assert.equal(bodySchema(planSpec(['a', 'b'])), {
 			schema: { type: 'object', properties: { a: {}, b: {} } },
+			form: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } },
 			required: false,
 			types: ['application/json', 'application/x-www-form-urlencoded'],
 		})
@@ -232,9 +231,23 @@ describe('query parameters of specs', (test) => {
 			{ name: 'page', schema: { type: 'integer', minimum: 1, default: 1 }, required: false },
 			{ name: 'tags', schema: { type: 'array', items: { type: 'string' } }, required: true },
 			{ name: 'after', schema: { type: 'string', format: 'date' }, required: false },
-			{ name: 'any', schema: {}, required: false },
+			{ name: 'any', schema: { type: 'string' }, required: false },
 		])
 	})
+
+	const texts: [string, readonly Rule[], JsonSchema][] = [
+		['a size', [{ min: 2, max: 9 }], { type: 'string', minLength: 2, maxLength: 9 }],
+		['choices', [{ in: ['a', 1, true] }], { type: 'string', enum: ['a'] }],
+		['choices of numbers', [{ in: [1, 2] }], { type: 'number', enum: [1, 2] }],
+		['choices that no text is', [{ in: [1, true] }], { enum: [1, true] }],
+		['items', [{ of: [{ min: 2 }] }], { type: 'array', items: { type: 'string', minLength: 2 } }],
+	]
+	for (const [what, rules, expected] of texts)
+		test(`without a kind are texts, as in a form: ${what}`, () => {
+			const plan = planSpec({ a: rules })
+			assert.equal(querySchemas(plan)[0]?.schema, expected)
+			assert.equal(bodySchema(plan).form?.properties?.a, expected)
+		})
 
 	test('of one schema are its properties', () => {
 		const schema = z.object({ page: z.coerce.number().int().min(1), term: z.string().optional() })
