@@ -60,9 +60,14 @@ export function parameter(
 /**
  * The schema of comma-separated names: a list of the given ones or, with `hasMore`, any text. Names of related fields are only
  * in the description, because 10 relations to records with 20 fields would be 200.
+ *
+ * @param more `uniqueItems` if the request is refused when it repeats a name
  */
-export function namesSchema(names: readonly string[], hasMore = false): JsonSchema {
-	const list: JsonSchema = { type: 'array', items: { type: 'string', enum: names }, minItems: 1 }
+export function namesSchema(
+	names: readonly string[],
+	{ hasMore = false, ...more }: { readonly hasMore?: boolean; readonly uniqueItems?: true } = {},
+): JsonSchema {
+	const list: JsonSchema = { type: 'array', items: { type: 'string', enum: names }, minItems: 1, ...more }
 	return hasMore ? { anyOf: [list, { type: 'string' }] } : list
 }
 
@@ -75,7 +80,7 @@ function fieldsParameter(plan: CrudPlan, included = usableRelations(plan)): Para
 			: `; in a text also those of related records, which are then included: \`${relation}.…\``
 	return parameter(
 		'fields',
-		namesSchema([...plan.visible.keys(), ...relations], relation !== undefined),
+		namesSchema([...plan.visible.keys(), ...relations], { hasMore: relation !== undefined }),
 		`The fields to return; all of them by default${more}`,
 		{ role: 'fields', written: 'joined' },
 	)
@@ -95,7 +100,7 @@ function includeParameters(plan: CrudPlan): ParameterShape[] {
 		: '`fields` and `include`'
 	const description = `Relations whose records each record has${depth}; or JSON with ${words}: \`{"${example.name}":${settings}}\``
 	return [
-		parameter('include', namesSchema(pathsOf(relations, plan.includeDepth), true), description, {
+		parameter('include', namesSchema(pathsOf(relations, plan.includeDepth), { hasMore: true }), description, {
 			role: 'include',
 			written: 'joined',
 		}),
@@ -160,14 +165,15 @@ function sortParameters(plan: CrudPlan): ParameterShape[] {
 	const isShown = keys.length > 0 && keys.every(({ name }) => sortable.has(name))
 	const usual = sort.length > 0 ? sort : isShown ? keys.map(({ name }) => name) : []
 	const order = usual.length > 0 ? `, by default ${usual.join(', ')}` : ''
-	const more =
+	const related =
 		toOne.length === 0 ? '' : `; in a text also by ${toOne.map(({ name }) => `\`${name}.…\``).join(', ')}`
-	const schema: JsonSchema = sortable.size === 0 ? { type: 'string' } : namesSchema(terms, toOne.length > 0)
+	const more = { hasMore: toOne.length > 0, uniqueItems: true } as const
+	const schema: JsonSchema = sortable.size === 0 ? { type: 'string' } : namesSchema(terms, more)
 	return [
 		parameter(
 			'sort',
 			sort.length === 0 ? schema : { ...schema, default: sort },
-			`Sort order${order}; \`-\` means descending${more}`,
+			`Sort order${order}; \`-\` means descending${related}`,
 			{ role: 'sort', written: 'joined' },
 		),
 	]

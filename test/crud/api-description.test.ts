@@ -541,6 +541,11 @@ describe('crud/api-description: the rest of an operation', (test) => {
 		])
 	})
 
+	test('parameters of a list: names in its order are not repeated, as those of fields may be', () => {
+		const listOf = (name: string) => shapeOf('list').query.find((one) => one.name === name)?.schema
+		assert.equal([listOf('sort')?.uniqueItems, listOf('fields')?.uniqueItems], [true, undefined])
+	})
+
 	test('parameters of a list: none that are ignored', () => {
 		const { query } = shapeOf('list', {
 			ignoreQuery: ['title', 'offset', 'rank[gt]'],

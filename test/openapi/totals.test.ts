@@ -71,6 +71,7 @@ describe('described totals', (test) => {
 			const namesOf = (name: string) => (schemas.get(name)?.items as { enum?: unknown } | undefined)?.enum
 			const parts = ['year', 'quarter', 'month', 'week', 'day', 'hour'].map((part) => `created:${part}`)
 			assert.equal(namesOf('by'), ['status', 'created', ...parts, 'pieces'])
+			assert.is(schemas.get('by')?.uniqueItems, true)
 			assert.equal(namesOf('sum'), ['amount', 'pieces', 'big', 'rate'])
 			assert.equal(namesOf('max'), ['amount', 'pieces', 'big', 'rate', 'created'])
 			assert.equal(schemas.get('limit'), { type: 'integer', minimum: 1, maximum: 50 })

@@ -60,7 +60,7 @@ function parameters(plan: TotalsPlan): ParameterShape[] {
 	const lists = named
 		.filter(([, names]) => names.length > 0)
 		.map(([name, names, description]) =>
-			parameter(name, namesSchema(names), description, { written: 'joined' }),
+			parameter(name, namesSchema(names, { uniqueItems: true }), description, { written: 'joined' }),
 		)
 	const having =
 		'Conditions on what is asked for: `{"count":{"gt":1},"or":[{"sum.field":{"gte":"100"}},{"not":{…}}]}`'
