@@ -9,7 +9,7 @@ import { bothOf, type JsonSchema } from '../validate/schema/json-schema.ts'
 import { bodyTypes, schemaOfPlan } from '../validate/schema/plan-schema.ts'
 import type { AnswerShape, BodyShape, Shape } from '../validate/schema/shape.ts'
 import type { Validator } from '../validate/validator.ts'
-import { inputSchema, orNull } from './field-schema.ts'
+import { inputSchema, keySchema, orNull } from './field-schema.ts'
 import type { CrudField } from './fields.ts'
 import { OF_PAGES } from './many/remove.ts'
 import { writableOf } from './many/upsert-option.ts'
@@ -287,7 +287,10 @@ function bodyOf(
 		title,
 		type: 'object',
 		properties: Object.fromEntries([
-			...[...writable.values()].map((field) => [field.name, valueSchema(kind, field, ruled.get(field.name))]),
+			...[...writable.values()].map((field) => [
+				field.name,
+				valueSchema(plan, kind, field, ruled.get(field.name)),
+			]),
 			...ignored.map((name) => [name, { readOnly: true }]),
 		]),
 		...(required.length === 0 ? {} : { required: required.map(({ name }) => name) }),
@@ -316,8 +319,13 @@ function isRequired(
 }
 
 /** The schema of a value that both its column and its rules accept. */
-function valueSchema(kind: WriteKind, { field }: CrudField, rules: Plan | undefined): JsonSchema {
-	const column = inputSchema(field)
+function valueSchema(
+	{ keyReaders }: CrudPlan,
+	kind: WriteKind,
+	{ name, field }: CrudField,
+	rules: Plan | undefined,
+): JsonSchema {
+	const column = keyReaders.has(name) ? keySchema(field, keyReaders.size === 1) : inputSchema(field)
 	const columnOrNull = field.type === 'json' ? {} : orNull(column)
 	if (rules === undefined) return field.nullable ? columnOrNull : column
 	// Null is allowed where the column allows it, unless a rule refuses it.

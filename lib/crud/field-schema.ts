@@ -21,7 +21,11 @@ export function inputSchema(field: Field): JsonSchema {
 		case 'bigint':
 			return { type: ['integer', 'string'], format: 'int64', pattern: INTEGER.source, ...boundsOf(field) }
 		case 'decimal':
-			return orBesides(field, { type: ['string', 'number'], format: 'decimal', pattern: DECIMAL.source })
+			return orBesides(field, {
+				type: ['string', 'number'],
+				format: 'decimal',
+				pattern: decimalPattern(field.digits),
+			})
 		case 'time':
 			return orBesides(field, { type: 'string', pattern: TIME.source })
 		case 'json':
@@ -29,6 +33,31 @@ export function inputSchema(field: Field): JsonSchema {
 		default:
 			return valueSchema(field)
 	}
+}
+
+/** Matches decimals with no more digits than their column has, but for zeros at the end. */
+function decimalPattern(digits: Field['digits']): string {
+	if (digits === undefined || digits[1] < 0) return DECIMAL.source
+	const [before, after] = digits
+	const whole = before === 0 ? '0' : `(?:0|[1-9]\\d{0,${before - 1}})`
+	const fraction = after === 0 ? '0+' : `\\d{1,${after}}0*`
+	return `^-?${whole}(?:\\.${fraction})?$`
+}
+
+/** Texts that a URL can contain: no control characters. Without lookaheads, which Go's validators don't have. */
+const ID = '^[^\\x00-\\x1f\\x7f]*$'
+/** The same as a whole segment: not empty, nor one that clients would resolve, such as `..`. */
+const SEGMENT = '^(?:\\.{0,2}[^.\\x00-\\x1f\\x7f]|\\.{3})[^\\x00-\\x1f\\x7f]*$'
+
+/**
+ * The schema of a key's value in a body.
+ *
+ * @param isAlone whether the key has no other field
+ */
+export function keySchema(field: Field, isAlone: boolean): JsonSchema {
+	const schema = inputSchema(field)
+	if (field.type !== 'text' && field.type !== 'other') return schema
+	return { ...schema, pattern: isAlone ? SEGMENT : ID }
 }
 
 /**

@@ -2,13 +2,16 @@ import fc from 'fast-check'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
 import { crudShape } from '../../lib/crud/api-description.ts'
-import { orNull } from '../../lib/crud/field-schema.ts'
+import { inputSchema, orNull } from '../../lib/crud/field-schema.ts'
+import { storedFromText } from '../../lib/crud/value-from-json.ts'
+import { idReader } from '../../lib/crud/value-from-text.ts'
 import { FACTS } from '../../lib/crud/view.ts'
 import {
 	CrudHandler,
 	type CrudOperation,
 	type CrudOptions,
 	type CrudQuery,
+	type Field,
 	MemoryModel,
 } from '../../lib/index.ts'
 import type { JsonSchema } from '../../lib/validate/schema/json-schema.ts'
@@ -60,6 +63,8 @@ const OPTIONS: CrudOptions = {
 	],
 	allow: ALL,
 }
+
+const FIELD: Field = { name: 'field', type: 'text', nullable: false, hasDefault: false, generated: false }
 
 function shapeOf(operation: CrudOperation, options: Partial<CrudOptions> = {}, over = model()): Shape {
 	return crudShape(new CrudHandler(over, { ...OPTIONS, ...options })[FACTS], undefined, operation)
@@ -368,6 +373,21 @@ describe('the request body of a write', (test) => {
 		const kind = { type: ['string', 'null'], enum: ['p', 'q', null] }
 		assert.equal(propertyOf(shapeOf('create', options, over).body?.schema, 'kind'), kind)
 		assert.equal(propertyOf(shapeOf('read', options, over).answer.schema, 'kind'), kind)
+	})
+
+	test('has the texts of a key that URLs can contain', () => {
+		const texts = ['', '.', '..', '...', '..a', '.a', 'a', 'a..', '..\n', 'a\u0000', '...\u007f', 'é ,/']
+		const accepted = (key: readonly string[]) => {
+			const over = new MemoryModel('thing', { key, fields: { id: 'text', day: 'date' } })
+			const options = { visible: 'all', updatable: [], creatable: ['id', 'day'], columns: {} } as const
+			const isFine = ajv().compile(propertyOf(shapeOf('create', options, over).body?.schema, 'id') ?? {})
+			const read = idReader({ ...FIELD, type: 'text' }, key.length === 1)
+			return [texts.filter((text) => isFine(text)), texts.filter((text) => read(text) !== undefined)]
+		}
+		const alone = ['...', '..a', '.a', 'a', 'a..', 'é ,/']
+		assert.equal(accepted(['id']), [alone, alone])
+		const among = ['', '.', '..', ...alone]
+		assert.equal(accepted(['id', 'day']), [among, among])
 	})
 
 	test('of an upsert has values in the fields by which it finds records', () => {
@@ -825,6 +845,32 @@ describe('request bodies valid by their schema, compared with those accepted', (
 			assert.ok(tally.fine > 20 && tally.wrong > 20, JSON.stringify(tally))
 		})
 	}
+})
+
+describe('crud/field-schema: the digits of a decimal', (test) => {
+	const texts = ['0', '-0', '0.0', '1', '12', '12.0', '120', '99.99', '-99.990', '0.999', '1.', '.5', '01']
+	const table: [Field['digits'] & object, readonly string[]][] = [
+		[
+			[2, 2],
+			['0', '-0', '0.0', '1', '12', '12.0', '99.99', '-99.990'],
+		],
+		[
+			[2, 0],
+			['0', '-0', '0.0', '1', '12', '12.0'],
+		],
+		[
+			[0, 3],
+			['0', '-0', '0.0', '0.999'],
+		],
+	]
+	for (const [digits, expected] of table)
+		test(`before and after the point are as many as are stored: ${digits}`, () => {
+			const field: Field = { ...FIELD, type: 'decimal', digits }
+			const isFine = ajv().compile(inputSchema(field))
+			const fine = texts.filter((text) => isFine(text))
+			const stored = texts.filter((text) => storedFromText(field, text, []) !== undefined)
+			assert.equal([fine, stored], [expected, expected])
+		})
 })
 
 describe('crud/field-schema: a nullable field', (test) => {
