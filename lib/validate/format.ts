@@ -23,13 +23,16 @@ const TESTS: Readonly<Record<Format, (text: string) => boolean>> = {
 const EMAIL =
 	/^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/i
 
+/** RFC 5321 §4.5.3.1.3, without the angle brackets. */
+export const MAX_EMAIL_LENGTH = 254
+
 /**
  * An address that a browser's `<input type=email>` accepts (HTML, "valid email address"), at most 254 characters, 64 of
  * them before the `@` (RFC 5321 §4.5.3.1). ASCII only: no quoted local parts, no comments, no internationalized
  * addresses. `user@localhost` is valid.
  */
 function isEmail(text: string): boolean {
-	return text.length <= 254 && EMAIL.test(text)
+	return text.length <= MAX_EMAIL_LENGTH && EMAIL.test(text)
 }
 
 const URL_START = /^https?:\/\/[^/?#]/i

@@ -1,5 +1,6 @@
 /** JSON Schemas of specs: the values that `getParams()` accepts. For OpenAPI and the explorer. */
 import { attempt } from '../../base/attempt.ts'
+import { MAX_EMAIL_LENGTH } from '../format.ts'
 import type { FieldPlan, Plan } from '../plan.ts'
 import type { Format } from '../validator.ts'
 import { acceptsValue, schemaOfForeign } from './foreign-schema.ts'
@@ -18,8 +19,8 @@ const JSON_BODY = 'application/json'
 export const FORM_BODY = 'application/x-www-form-urlencoded'
 
 const FORMATS: Readonly<Record<Format, JsonSchema>> = {
-	email: { format: 'email' },
-	url: { format: 'uri', description: 'An http or https URL' },
+	email: { format: 'email', maxLength: MAX_EMAIL_LENGTH },
+	url: { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]', description: 'An http or https URL' },
 	uuid: { format: 'uuid' },
 	date: { format: 'date' },
 	datetime: { format: 'date-time' },
@@ -77,15 +78,15 @@ export function schemaOfPlan(plan: Plan, levels = LEVELS): JsonSchema {
 	const types = typesOf(plan)
 	return {
 		...(types === undefined ? {} : { type: types }),
-		// Merged, because both may have a description.
-		...bothOf(
+		// Merged, because a format may have a description, a pattern and a length, too.
+		...[
 			plan.format === undefined ? {} : FORMATS[plan.format],
 			plan.pattern === undefined ? {} : patternOf(plan.pattern),
-		),
+			sizesOf(plan),
+		].reduce(bothOf),
 		...(plan.choices === undefined
 			? {}
 			: { enum: [...new Set(plan.choices), ...(plan.nullable ? [null] : [])] }),
-		...sizesOf(plan),
 		...(plan.items === undefined ? {} : { items: schemaOfPlan(plan.items, levels - 1) }),
 		...(plan.fields === undefined ? {} : fieldsOf(plan.fields, levels - 1)),
 		...fallbackOf(plan.fallback),

@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { z } from 'zod'
 import type { Rule, Spec } from '../../../lib/index.ts'
 import { planRules, planSpec } from '../../../lib/validate/compile.ts'
+import { isUrl } from '../../../lib/validate/format.ts'
 import { acceptsValue, hasDefault, schemaOfForeign } from '../../../lib/validate/schema/foreign-schema.ts'
 import type { JsonSchema } from '../../../lib/validate/schema/json-schema.ts'
 import { bodySchema, querySchemas, schemaOfPlan } from '../../../lib/validate/schema/plan-schema.ts'
@@ -17,6 +18,8 @@ function schemaOf(...rules: Rule[]): JsonSchema {
 	return schemaOfPlan(planRules('', rules))
 }
 
+const URL = { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]', description: 'An http or https URL' }
+
 describe('JSON Schemas of rules', (test) => {
 	const something = ['string', 'number', 'boolean', 'array', 'object'] as const
 	const table: [string, readonly Rule[], JsonSchema][] = [
@@ -25,13 +28,16 @@ describe('JSON Schemas of rules', (test) => {
 		['string', ['string'], { type: 'string' }],
 		['required is the object’s', ['required', 'boolean'], { type: 'boolean' }],
 		['nullable', ['nullable', 'integer'], { type: ['integer', 'null'] }],
-		['email', ['email'], { type: 'string', format: 'email' }],
-		['url', ['url'], { type: 'string', format: 'uri', description: 'An http or https URL' }],
+		['email', ['email'], { type: 'string', format: 'email', maxLength: 254 }],
+		['a short email', ['email', { max: 80 }], { type: 'string', format: 'email', maxLength: 80 }],
+		['a long email', ['email', { max: 300 }], { type: 'string', format: 'email', maxLength: 254 }],
+		['url', ['url'], { type: 'string', ...URL }],
 		[
-			'url and pattern',
+			'url and a pattern in words',
 			['url', { pattern: /shop/i }],
-			{ type: 'string', format: 'uri', description: 'An http or https URL. Must match /shop/i' },
+			{ type: 'string', ...URL, description: 'An http or https URL. Must match /shop/i' },
 		],
+		['url and pattern', ['url', { pattern: /shop/ }], { type: 'string', allOf: [URL, { pattern: 'shop' }] }],
 		['uuid', ['uuid'], { type: 'string', format: 'uuid' }],
 		['date', ['date'], { type: 'string', format: 'date' }],
 		['datetime', ['datetime'], { type: 'string', format: 'date-time' }],
@@ -79,6 +85,19 @@ describe('JSON Schemas of rules', (test) => {
 	for (const [name, rules, expected] of table) {
 		test(name, () => assert.equal(schemaOf(...rules), expected))
 	}
+
+	test('of a url accept no other schemes', () => {
+		const isFine = ajv().compile(schemaOf('url', { pattern: /e/ }))
+		const urls = [
+			'http://a.example',
+			'HTTPS://a.example/x?y',
+			'http:///e',
+			'ftp://a.example',
+			'mailto:e@a.example',
+		]
+		const expected = [true, true, false, false, false]
+		assert.equal([urls.map((url) => isFine(url)), urls.map(isUrl)], [expected, expected])
+	})
 
 	test('are open with another validator', () => {
 		const other = { validateList: () => ({ ok: true, value: 1 }) as const }
