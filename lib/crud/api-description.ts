@@ -23,9 +23,10 @@ import {
 } from './parameter-shapes.ts'
 import type { CrudPlan, Relation } from './plan.ts'
 import { idSchema, pluralOf, recordSchema, shownKey, titleOf, typeName, wordsOf } from './record-schema.ts'
+import { compiledRules, type Ruled } from './rules.ts'
 import { MEDIA_TYPES } from './transfer/format.ts'
 import { type CrudFacts, type CrudView, FACTS } from './view.ts'
-import { compiledRules, type WriteKind } from './write.ts'
+import type { WriteKind } from './write.ts'
 
 /** The shape of an operation. @param validator the server's, for lists of rules; `undefined` for the built-in one */
 export function crudShape(
@@ -281,7 +282,7 @@ function bodyOf(
 	const writable = new Map([...all].filter(([, { field }]) => !fixed.includes(field.name)))
 	const ignored = [...plan.visible.keys()].filter((name) => !writable.has(name))
 	const required = [...writable.values()].filter((field) =>
-		isRequired(plan, kind, field, ruled.get(field.name)),
+		isRequired(plan, kind, field, ruled.get(field.name)?.rules),
 	)
 	const schema: JsonSchema = {
 		title,
@@ -300,7 +301,7 @@ function bodyOf(
 	return {
 		schema,
 		required: required.length > 0,
-		types: bodyTypes(hasJson ? undefined : [...ruled.values()]),
+		types: bodyTypes(hasJson ? undefined : Array.from(ruled.values(), ({ rules }) => rules)),
 	}
 }
 
@@ -322,9 +323,11 @@ function isRequired(
 function valueSchema(
 	{ keyReaders }: CrudPlan,
 	kind: WriteKind,
-	{ name, field }: CrudField,
-	rules: Plan | undefined,
+	{ name, field: unruled }: CrudField,
+	ruled: Ruled | undefined,
 ): JsonSchema {
+	const rules = ruled?.rules
+	const field = ruled === undefined ? unruled : { ...unruled, min: ruled.field.min, max: ruled.field.max }
 	const column = keyReaders.has(name) ? keySchema(field, keyReaders.size === 1) : inputSchema(field)
 	const columnOrNull = field.type === 'json' ? {} : orNull(column)
 	if (rules === undefined) return field.nullable ? columnOrNull : column

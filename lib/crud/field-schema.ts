@@ -25,6 +25,7 @@ export function inputSchema(field: Field): JsonSchema {
 				type: ['string', 'number'],
 				format: 'decimal',
 				pattern: decimalPattern(field.digits),
+				...boundsOf(field),
 			})
 		case 'time':
 			return orBesides(field, { type: 'string', pattern: TIME.source })

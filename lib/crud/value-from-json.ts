@@ -9,7 +9,14 @@ import { note } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
 import { RawJson } from '../wire/raw-json.ts'
 import type { CrudPlan } from './plan.ts'
-import { type NonNullValue, rawJson, valueFromText, withinBounds, wrongType } from './value-from-text.ts'
+import {
+	DECIMAL,
+	type NonNullValue,
+	rawJson,
+	valueFromText,
+	withinBounds,
+	wrongType,
+} from './value-from-text.ts'
 
 /**
  * The value for a field from a body; `undefined` when a problem was noted. The caller handles null. Strings are accepted as
@@ -62,9 +69,34 @@ export function storedFromText(field: Field, text: string, problems: Detail[]): 
 	if (typeof value !== 'string') return value
 	const { maxLength, digits } = field
 	if (digits !== undefined && !hasDigits(digits, value)) return note(problems, 'max', digitsAllowed(digits))
+	if (field.type === 'decimal') return decimalWithin(field, value, problems)
 	if (maxLength === undefined || value.length <= maxLength) return value
 	if (value.length <= maxLength * 2 && [...value].length <= maxLength) return value
 	return note(problems, 'max', `must have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`)
+}
+
+function decimalWithin({ min, max }: Field, value: string, problems: Detail[]): string | undefined {
+	// NaN is within no bounds.
+	if (min !== undefined && !(orderOf(value, min) >= 0))
+		return note(problems, 'min', `must be at least ${min}`)
+	if (max !== undefined && !(orderOf(value, max) <= 0)) return note(problems, 'max', `must be at most ${max}`)
+	return value
+}
+
+/** Compares a decimal with a bound by all digits: negative, 0 or positive; NaN if the decimal is. */
+function orderOf(decimal: string, bound: number | bigint): number {
+	const texts = [decimal, String(bound)]
+	if (!texts.every((text) => DECIMAL.test(text))) return Number(decimal) - Number(bound)
+	const scale = Math.max(...texts.map((text) => fractionOf(text).length))
+	const [a = 0n, b = 0n] = texts.map((text) => {
+		const fraction = fractionOf(text)
+		return BigInt(text.slice(0, text.length - fraction.length).replace('.', '') + fraction.padEnd(scale, '0'))
+	})
+	return Number(a - b)
+}
+
+function fractionOf(decimal: string): string {
+	return decimal.split('.')[1] ?? ''
 }
 
 /** Whether a decimal has at most this many digits before and after the point, without leading and trailing zeros. */

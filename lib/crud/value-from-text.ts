@@ -6,6 +6,7 @@ import { isRestError } from '../base/error.ts'
 import { shortestTimestamp } from '../models/key.ts'
 import type { Field, FieldType, Value } from '../models/model.ts'
 import { checkParsed } from '../request/body/json.ts'
+import { booleanFrom } from '../validate/check.ts'
 import { dateFrom, INTEGER, isUuid, NUMBER, TIME, timestampFrom } from '../validate/format.ts'
 import { note, noteChoices } from '../validate/problem.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -123,7 +124,7 @@ export function withoutPadding(text: string): string {
 export function valueFromText(field: Field, text: string, problems: Detail[]): NonNullValue | undefined {
 	switch (field.type) {
 		case 'boolean':
-			return text === 'true' || text === 'false' ? text === 'true' : wrongType(field, problems)
+			return booleanFrom(text) ?? wrongType(field, problems)
 		case 'integer':
 		case 'bigint':
 			return wholeNumber(field, text, problems)

@@ -1,19 +1,17 @@
 /** Checks the bodies of writes, and converts them to values for the model. Called by `operations.ts`. */
 
-import { entriesOf, nearest } from '../base/options.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { type CheckContext, checkPlan } from '../validate/check.ts'
-import { planSpec } from '../validate/compile.ts'
-import type { Plan } from '../validate/plan.ts'
 import { invalid, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
 import { collectResults, type SchemaResults, syncResults } from '../validate/standard-schema.ts'
-import type { Spec, Validator } from '../validate/validator.ts'
+import type { Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
 import { splitId } from '../wire/record-id.ts'
 import type { CrudField, FieldMap } from './fields.ts'
 import type { CrudRules } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { truncatedName } from './query-values.ts'
+import { compiledRules, type Ruled } from './rules.ts'
 import type { Scope } from './scope.ts'
 import { storedFromText, valueFromJson } from './value-from-json.ts'
 
@@ -49,40 +47,16 @@ export function checkedChanges({ fields, isRenamed }: CrudPlan, checked: Written
 	return changes
 }
 
-/**
- * Compiles the rules of each field.
- *
- * @param validator the server's, for lists of rules; `undefined` for the built-in one
- * @throws TypeError for rules of an unknown field, and for invalid rules
- */
-export function compiledRules(
-	{ owner, fields }: CrudPlan,
-	rules: CrudRules,
-	validator: Validator | undefined,
-): ReadonlyMap<string, Plan> {
-	for (const [name] of entriesOf(`${owner}: rules`, rules, "{ title: ['required', 'string'] }")) {
-		if (!fields.has(name))
-			throw new TypeError(`${owner}: rules: there is no column ${name}${nearest(name, fields.keys())}`)
-	}
-	try {
-		const plan = planSpec(rules as Spec, validator) // planSpec checks all of it
-		return new Map((plan.fields ?? []).map((field) => [field.name, field.plan]))
-	} catch (cause) {
-		const reason = cause instanceof Error ? cause.message : String(cause)
-		throw new TypeError(`${owner}: rules: ${reason}`, { cause })
-	}
-}
-
 /** Reads and checks bodies, by the columns and rules of one mounted handler. */
 export class BodyReader {
-	readonly #rules: ReadonlyMap<string, Plan>
+	readonly #rules: ReadonlyMap<string, Ruled>
 	/** Whether a rule is a Standard Schema, whose result may be a promise. */
 	readonly #hasSchemas: boolean
 
 	/** @throws TypeError as `compiledRules` */
 	constructor(plan: CrudPlan, rules: CrudRules, validator: Validator | undefined) {
 		this.#rules = compiledRules(plan, rules, validator)
-		this.#hasSchemas = [...this.#rules.values()].some(({ schema }) => schema !== undefined)
+		this.#hasSchemas = [...this.#rules.values()].some(({ rules }) => rules.schema !== undefined)
 	}
 
 	/**
@@ -158,12 +132,16 @@ export class BodyReader {
 	/** The value to write; `undefined` if there is none, or a problem was noted. */
 	#value(
 		{ kind, plan, isExact = false }: WriteBody,
-		{ name, field }: CrudField,
-		given: unknown,
+		{ name, field: column }: CrudField,
+		sent: unknown,
 		context: CheckContext,
 	): WrittenValues[string] | undefined {
 		const { problems } = context
-		const rules = this.#rules.get(name)
+		const { rules, field } = this.#rules.get(name) ?? { rules: undefined, field: column }
+		// Forms send an empty text for an empty input.
+		const isEmpty =
+			context.coerce && sent === '' && !isExact && field.type !== 'text' && field.type !== 'other'
+		const given = isEmpty && field.nullable ? null : sent
 		// Null is allowed where the column allows it, unless a rule refuses it.
 		const isNull = given === null && field.nullable && rules?.schema === undefined && rules?.required !== true
 		const before = problems.length
@@ -171,15 +149,12 @@ export class BodyReader {
 		if (problems.length > before || context.results.isCollecting) return undefined
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
+		const isText = context.coerce && typeof value === 'string'
+		const stored = isText ? storedFromText(field, value, problems) : valueFromJson(field, value, problems)
 		// With a key that isn't a valid id, the record would have no URL.
-		const read = plan.keyReaders.get(name)
-		if (read !== undefined && read(idText(value)) === undefined)
-			return note(problems, 'id', 'must be a valid id')
-		if (!context.coerce || typeof value !== 'string') return valueFromJson(field, value, problems)
-		// Forms send an empty text for an empty input.
-		const mayBeNull = field.type !== 'text' && field.type !== 'other' && field.nullable && !isExact
-		if (value === '' && mayBeNull) return null
-		return storedFromText(field, value, problems)
+		const read = stored === undefined ? undefined : plan.keyReaders.get(name)
+		if (read === undefined || read(idText(value)) !== undefined) return stored
+		return note(problems, 'id', 'must be a valid id: not empty, neither . nor .., without control characters')
 	}
 }
 

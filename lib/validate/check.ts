@@ -294,7 +294,8 @@ function isChosen({ choices }: Plan, value: unknown): boolean {
  * by the check of its kind.
  *
  * Numbers are written as in JSON; one that overflows becomes infinite, which no kind accepts. Booleans are `true`,
- * `false`, `1`, `0`, and `on`, which browsers send for a ticked checkbox without a value (an unticked one isn't sent).
+ * `false`, `1`, `0`, `TRUE` and `FALSE` as in spreadsheets, and `on`, which browsers send for a ticked checkbox without a
+ * value (an unticked one isn't sent).
  * A single text becomes an array's only item. A text never becomes an object.
  */
 export function fromText(kind: Kind | undefined, text: string): unknown {
@@ -304,7 +305,7 @@ export function fromText(kind: Kind | undefined, text: string): unknown {
 		case 'integer':
 			return INTEGER.test(text) ? Number(text) + 0 : text
 		case 'boolean':
-			return booleanFrom(text)
+			return booleanFrom(text) ?? text
 		case 'array':
 			return [text]
 		default:
@@ -312,7 +313,8 @@ export function fromText(kind: Kind | undefined, text: string): unknown {
 	}
 }
 
-function booleanFrom(text: string): string | boolean {
-	if (text === 'true' || text === '1' || text === 'on') return true
-	return text === 'false' || text === '0' ? false : text
+/** `undefined` for a text that is no boolean. */
+export function booleanFrom(text: string): boolean | undefined {
+	if (text === 'true' || text === '1' || text === 'on' || text === 'TRUE') return true
+	return text === 'false' || text === '0' || text === 'FALSE' ? false : undefined
 }

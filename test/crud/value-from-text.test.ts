@@ -25,7 +25,10 @@ describe('crud/value-from-text', (test) => {
 	const rows: [Field, string, unknown][] = [
 		[field('boolean'), 'true', true],
 		[field('boolean'), 'false', false],
-		[field('boolean'), '1', 'boolean: must be true or false'],
+		[field('boolean'), 'TRUE', true],
+		[field('boolean'), 'on', true],
+		[field('boolean'), '0', false],
+		[field('boolean'), 'yes', 'boolean: must be true or false'],
 		[field('integer'), '5', 5],
 		[field('integer'), '-5', -5],
 		[field('integer'), '-0', 0],

@@ -155,7 +155,10 @@ describe('crud/write: create', (test) => {
 			'422 code must be the id in the URL',
 		)
 		for (const code of ['', '.', '..', 'a\nb'])
-			assert.is(await refusalOf(asked, 'POST /article', { body: { code } }), '422 code must be a valid id')
+			assert.match(
+				await refusalOf(asked, 'POST /article', { body: { code } }),
+				'422 code must be a valid id: not',
+			)
 	})
 })
 
@@ -348,6 +351,81 @@ describe('crud/write: rules', (test) => {
 			)
 		})
 	}
+})
+
+describe('crud/write: rules for numbers that may be texts', (test) => {
+	const TABLE = { 'Content-Type': 'text/csv' }
+	const lines = new MemoryModel('line', {
+		key: 'id',
+		fields: {
+			...{
+				id: 'integer',
+				price: { type: 'decimal', nullable: true },
+				cents: { type: 'bigint', nullable: true },
+			},
+			...{ pieces: { type: 'integer', nullable: true }, rate: { type: 'float', nullable: true } },
+			paid: { type: 'boolean', nullable: true },
+		},
+	})
+	const { said } = asking({
+		line: new CrudHandler(lines, {
+			...{
+				visible: 'all',
+				updatable: ['price', 'cents', 'pieces', 'rate', 'paid'],
+				allow: ['create', 'import'],
+			},
+			rules: {
+				price: ['number', { min: 0.1, max: 100 }],
+				cents: [{ min: -5, max: 10 }],
+				pieces: [{ min: 2 }],
+				rate: [{ max: 5 }],
+				paid: [(value: unknown) => typeof value === 'boolean' || 'must be answered'],
+			},
+		}),
+	})
+	const refused: [name: string, value: unknown, message: string][] = [
+		...['-3', '0.09999999999999999999', -3, '-0.1'].map((value): [string, unknown, string] => [
+			'price',
+			value,
+			'must be at least 0.1',
+		]),
+		...['100.00000000000000000000000001', '999', 101].map((value): [string, unknown, string] => [
+			'price',
+			value,
+			'must be at most 100',
+		]),
+		...['-6', -6, '-9223372036854775808'].map((value): [string, unknown, string] => [
+			'cents',
+			value,
+			'must be at least -5',
+		]),
+		['cents', '9223372036854775807', 'must be at most 10'],
+		['pieces', 1, 'must be at least 2'],
+		['rate', 5.5, 'must be at most 5'],
+	]
+	for (const [name, value, message] of refused) {
+		test(`${name} ${JSON.stringify(value)} ${message}, in JSON, in a form, and in a table`, async () => {
+			const error = `"error":"${name} ${message}"`
+			assert.match(await said('POST /line', { body: { [name]: value } }), error)
+			assert.match(await said('POST /line', { body: `${name}=${value}`, headers: FORM }), error)
+			const imported = await said('POST /line/import', { body: `${name}\n${value}`, headers: TABLE })
+			assert.match(imported, `${name} ${message}`)
+		})
+	}
+
+	test('others are stored as they are sent', async () => {
+		const body = { price: '100.000', cents: '-5', pieces: 2, rate: 5, paid: true }
+		const data = '"price":"100.000","cents":-5,"pieces":2,"rate":5,"paid":true}'
+		assert.match(await said('POST /line', { body }), data)
+		for (const paid of ['on', '1', 'true', 'TRUE']) {
+			const form = new URLSearchParams({ ...body, paid } as never).toString()
+			assert.match(await said('POST /line', { body: form, headers: FORM }), data)
+		}
+		assert.match(await said('POST /line', { body: { price: 0.1 } }), '"price":"0.1"')
+		const empty = 'price=&cents=&pieces=&rate=&paid='
+		const nulls = '"price":null,"cents":null,"pieces":null,"rate":null,"paid":null'
+		assert.match(await said('POST /line', { body: empty, headers: FORM }), nulls)
+	})
 })
 
 describe('crud/write: conflicts', (test) => {

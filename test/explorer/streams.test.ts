@@ -97,17 +97,6 @@ describe('explorer: streams', (test) => {
 		assert.not.match(reply.text(), 'the source is gone')
 	})
 
-	test('when the logger fails too, it is a plain 500', async () => {
-		class Broken extends Log {
-			override error(): void {
-				throw new Error('no disk')
-			}
-		}
-		const reply = await open(site(new Broken()).server, '/broken')
-		assert.is(reply.status, 500)
-		assert.match(reply.text(), '"error":"Internal Server Error"')
-	})
-
 	test('HEAD reads nothing of it', async () => {
 		const { server, closed } = site()
 		assert.is((await open(server, '/many', {}, 'HEAD')).status, 200)
