@@ -11,6 +11,7 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import { recordUrl } from '../reply/link.ts'
+import { invalid } from '../validate/problem.ts'
 import type { Validator } from '../validate/validator.ts'
 import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
@@ -25,6 +26,7 @@ import { updateOf } from './many/upsert-option.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
+import { truncatedName } from './query-values.ts'
 import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './reads.ts'
 import { narrowed } from './relations/access.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
@@ -204,6 +206,7 @@ export async function create(view: CrudView, bodies: BodyReader, nested?: Nested
 	const exchange = exchangeOf(view, 'create')
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, 'create')
+	if (!overridden.has('create')) refuseFiles(exchange)
 	const body = bodyOf(exchange, plan, 'create', scope, undefined)
 	const { own, given } = nested?.split(plan, body.body) ?? { own: body.body, given: [] }
 	const read = () => bodies.read({ ...body, body: own })
@@ -236,6 +239,7 @@ async function change(
 	const id = checkedId(view, givenId(view, segment, exchange))
 	const state = beginRecordState(view, exchange)
 	const scope = await resolveScope(view, operation)
+	if (!overridden.has(operation)) refuseFiles(exchange)
 	const values = await bodies.read(bodyOf(exchange, plan, operation, scope, modelId(view, id, scope)))
 	state.version =
 		(await requiredVersion(view, id, exchange.headers, scope)) ??
@@ -264,6 +268,15 @@ async function changeById(
 		: changeWithinScope(view, id, scope))
 	// A deleted record has no ETag.
 	return operation === 'remove' ? stripped(view, answer) : recordAnswer(view, answer)
+}
+
+/** An override may store files; otherwise they would be lost without a word. @throws RestError `invalid` */
+function refuseFiles({ body }: Exchange): void {
+	const decoded = body.decoded()
+	const names = decoded.kind === 'multipart' ? Object.keys(decoded.files) : []
+	const message = 'is a file, which a record has no place for: send bytes as base64 text'
+	if (names.length > 0)
+		throw invalid(names.map((name) => ({ field: truncatedName(name), code: 'file', message })))
 }
 
 function bodyOf(
