@@ -2,7 +2,7 @@
 
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { type CheckContext, checkPlan } from '../validate/check.ts'
-import { invalid, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
+import { invalid, invalidForm, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
 import { collectResults, type SchemaResults, syncResults } from '../validate/standard-schema.ts'
 import type { Validator } from '../validate/validator.ts'
 import type { Detail } from '../wire/codes.ts'
@@ -80,7 +80,8 @@ export class BodyReader {
 		const context: CheckContext = { coerce: given.isText, problems: [], results }
 		this.#noteUnwritable(given, context.problems)
 		const values = this.#values(given, context)
-		if (context.problems.length > 0) throw invalid(context.problems)
+		const { problems } = context
+		if (problems.length > 0) throw given.isText ? invalidForm(problems, given.body) : invalid(problems)
 		return values
 	}
 

@@ -52,6 +52,21 @@ export function invalid(problems: readonly Detail[], cause?: unknown): RestError
 	return new RestError('invalid', sentences.join('; '), { details: problems.slice(0, MAX_PROBLEMS), cause })
 }
 
+/** `invalid` for fields of a form, which may be JSON without its Content-Type, as `curl -d` sends it. */
+export function invalidForm(
+	problems: readonly Detail[],
+	fields: Readonly<Record<string, unknown>>,
+): RestError {
+	if (!isJson(fields)) return invalid(problems)
+	return new RestError('invalid', 'The body is sent as a form: send Content-Type: application/json for JSON')
+}
+
+/** Whether the fields are JSON that was split at each `&` and `=`. */
+function isJson(fields: Readonly<Record<string, unknown>>): boolean {
+	const entries = Object.entries(fields)
+	return /^\s*[{[]/.test(entries[0]?.[0] ?? '') && /[}\]]\s*$/.test(entries.at(-1)?.join('') ?? '')
+}
+
 function sentence({ field, code, message }: Detail): string {
 	if (field === '') return message
 	return SENTENCES.has(code) ? `${field}: ${message}` : `${field} ${message}`

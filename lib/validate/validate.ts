@@ -8,7 +8,7 @@ import { checkPlan } from './check.ts'
 import { planRules, planSpec } from './compile.ts'
 import type { Params } from './inferred.ts'
 import { Draft, type Plan } from './plan.ts'
-import { invalid, MAX_PROBLEMS } from './problem.ts'
+import { invalid, invalidForm, MAX_PROBLEMS } from './problem.ts'
 import { collectResults, isStandardSchema, type SchemaResults, syncResults } from './standard-schema.ts'
 import type { Result, Rule, Spec, ValidateOptions, Validator } from './validator.ts'
 
@@ -64,10 +64,15 @@ function planOf(spec: Spec | Plan, { validator }: ReadOptions): Plan {
 	return spec instanceof Draft ? spec : planSpec(spec as Spec, validator) // not a plan
 }
 
-function checked(plan: Plan, source: unknown, { coerce }: ReadOptions, results: SchemaResults): unknown {
+function checked(
+	plan: Plan,
+	source: Readonly<Record<string, unknown>>,
+	{ coerce }: ReadOptions,
+	results: SchemaResults,
+): unknown {
 	const problems: Detail[] = []
 	const value = checkPlan({ coerce, problems, results }, plan, source)
-	if (problems.length > 0) throw invalid(problems)
+	if (problems.length > 0) throw coerce ? invalidForm(problems, source) : invalid(problems)
 	return value
 }
 

@@ -157,6 +157,20 @@ describe('crud/write: create', (test) => {
 		)
 	})
 
+	test('JSON that is sent as a form is refused without repeating it', async () => {
+		const { asked } = watched()
+		for (const body of ['{"title":"A"}', '[{"title":"A"}]', ' {"title":"a=b&c"}\n']) {
+			assert.is(
+				await asked.said('POST /article', { body, headers: FORM }),
+				'422 {"success":false,"error":"The body is sent as a form: send Content-Type: application/json for JSON","code":"invalid"}',
+			)
+		}
+		assert.is(
+			await refusalOf(asked, 'POST /article', { body: '{a=1', headers: FORM }),
+			'422 {a is not a field that can be written; title is required',
+		)
+	})
+
 	test('a key is required only where the store does not generate it', async () => {
 		const fields = { code: 'text', name: { type: 'text', nullable: true } } as const
 		const model = new MemoryModel('country', { key: 'code', fields })

@@ -55,6 +55,21 @@ describe('handler: what getParams reads', (test) => {
 		assert.is(body.toString(), '{"success":true,"data":{"n":2}}')
 	})
 
+	test('JSON that is sent as a form is refused with the Content-Type that it needs', async () => {
+		const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+		const { status, body } = await server.inject({
+			method: 'POST',
+			url: '/s/found',
+			body: '{"n":1}',
+			headers,
+		})
+		assert.is(status, 422)
+		assert.match(
+			body.toString(),
+			/"The body is sent as a form: send Content-Type: application\/json for JSON"/,
+		)
+	})
+
 	test('getParamsAsync() without a declared spec is a programming error', async () => {
 		assert.is((await server.inject({ method: 'PUT', url: '/s/found', body: {} })).status, 500)
 		const { body } = await server.inject({ method: 'POST', url: '/s/later', body: { n: 2 } })
