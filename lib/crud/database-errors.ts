@@ -86,7 +86,9 @@ export function restErrorOf(
 					fields,
 					writable,
 					'unique',
-					`is taken by ${cause instanceof DeletedRecord ? 'a deleted' : 'another'} record`,
+					isExclusion(cause)
+						? 'conflicts with another record'
+						: `is taken by ${cause instanceof DeletedRecord ? 'a deleted' : 'another'} record`,
 				),
 				error,
 				message,
@@ -110,6 +112,11 @@ export function restErrorOf(
 						cause: error,
 					})
 	}
+}
+
+/** Whether an exclusion constraint of PostgreSQL has refused the values: they may differ from those of the other record. */
+function isExclusion(cause: unknown): boolean {
+	return cause instanceof Error && Reflect.get(cause, 'code') === '23P01'
 }
 
 /** Whether the invalid value is of the URL: of a deletion, only the id is, unless the database has raised an error itself. */

@@ -107,6 +107,17 @@ describe('crud/database-errors', (test) => {
 		})
 	}
 
+	test('an exclusion constraint is a conflict, and not a value that is taken', async () => {
+		const overlap = () =>
+			new ModelError('unique', ['title', 'rating'], Object.assign(DRIVER(), { code: '23P01' }))
+		const asked = articles(new CrudHandler(new Failing(overlap), OPTIONS))
+		for (const request of WRITES)
+			assert.is(
+				await refusalOf(asked, request, { body: BODY }),
+				'409 title conflicts with another record, together with rating',
+			)
+	})
+
 	test('a record that is restored conflicts by the fields that may be written', async () => {
 		const model = new MemoryModel('note', {
 			fields: { id: 'integer', text: 'text', gone: { type: 'timestamp', nullable: true } },
