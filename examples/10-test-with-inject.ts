@@ -25,6 +25,6 @@ console.log(bad.text())
 console.log('all is well')
 
 /*
-{"success":false,"error":"numbers.1 must be a number","code":"invalid","details":[{"field":"numbers.1","code":"number","message":"must be a number"}]}
+{"success":false,"error":"numbers.1 must be a number, not a text","code":"invalid","details":[{"field":"numbers.1","code":"number","message":"must be a number, not a text"}]}
 all is well
 */

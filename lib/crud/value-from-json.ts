@@ -29,7 +29,9 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 		case 'boolean':
 			return typeof given === 'boolean' ? given : wrongType(field, problems)
 		case 'integer':
-			return isWhole(given) ? withinBounds(field, given + 0, problems) : wrongType(field, problems)
+			if (isWhole(given)) return withinBounds(field, given + 0, problems)
+			if (typeof given !== 'string') return wrongType(field, problems)
+			return note(problems, 'integer', `must be a whole number${boundsOf(field)}, not a text`)
 		case 'bigint':
 			// + 0 turns -0 into 0: integers of databases have no -0.
 			if (isWhole(given)) return withinBounds(field, given + 0, problems)
@@ -44,6 +46,10 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 			return note(problems, 'decimal', 'must be a string: a JSON number has 15 digits at most')
 	}
 	return typeof given === 'string' ? storedFromText(field, given, problems) : wrongType(field, problems)
+}
+
+function boundsOf({ min, max }: Field): string {
+	return min === undefined || max === undefined ? '' : ` from ${min} to ${max}`
 }
 
 function isWhole(given: unknown): given is number {

@@ -61,10 +61,14 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 			return note(problems, 'string', 'must be a string')
 		case 'number':
 			if (Number.isFinite(value)) return measureNumber(problems, plan, value as number) // just checked
-			return note(problems, 'number', 'must be a number')
+			return note(problems, 'number', `must be a number${notText(context, value)}`)
 		case 'integer':
 			if (Number.isSafeInteger(value)) return measureNumber(problems, plan, value as number) // just checked
-			return note(problems, 'integer', 'must be a whole number, within 9007199254740991 of zero')
+			return note(
+				problems,
+				'integer',
+				`must be a whole number${notText(context, value) || ', within 9007199254740991 of zero'}`,
+			)
 		case 'boolean':
 			return typeof value === 'boolean' ? value : note(problems, 'boolean', 'must be true or false')
 		case 'array':
@@ -81,6 +85,11 @@ function checkKind(context: CheckContext, plan: Plan, value: unknown): unknown {
 		case undefined:
 			return plan.min === undefined && plan.max === undefined ? value : checkAnySize(context, plan, value)
 	}
+}
+
+/** In JSON, a number isn't a text. */
+function notText({ coerce }: CheckContext, value: unknown): string {
+	return typeof value === 'string' && !coerce ? ', not a text' : ''
 }
 
 /** Checks `min` and `max` without a kind, by the type of the value. */

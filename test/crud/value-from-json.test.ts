@@ -99,6 +99,18 @@ describe('crud/value-from-json', (test) => {
 		test(`${of.type} accepts ${JSON.stringify(given)}`, () => assert.equal(read(of, given), expected))
 	}
 
+	const texts: [Field, string][] = [
+		[field('integer'), 'must be a whole number, not a text'],
+		[field('integer', { min: 0, max: 255 }), 'must be a whole number from 0 to 255, not a text'],
+	]
+	for (const [of, message] of texts) {
+		test(`a text ${message}`, () => {
+			const problems: Detail[] = []
+			valueFromJson(of, '5', problems)
+			assert.is(problems[0]?.message, message)
+		})
+	}
+
 	test('bytes of many megabytes are accepted', () => {
 		const text = `${'A'.repeat(32_000_000)}AQ==`
 		const read = valueFromJson(field('bytes'), text, [])
