@@ -94,7 +94,8 @@ export function filterCondition(
 }
 
 /**
- * For messages about an unknown name: the names that are allowed in its place, behind the relations that it begins with.
+ * For messages about an unknown name: the names that are allowed in its place, behind the relations that it begins with; and
+ * whether one of these can't be joined, because of its database, its session or an override.
  *
  * @param suffix appended to names of relations, where these aren't conditions by themselves
  */
@@ -106,15 +107,18 @@ export function namesFor(
 ): { readonly below: string; readonly names: readonly string[] } {
 	const path: string[] = []
 	let at = plan
-	for (const part of name.split('.').slice(0, -1)) {
+	const parts = name.split('.')
+	for (const part of parts.slice(0, -1)) {
 		const relation = joined(at, part)
 		if (relation === undefined) break
 		path.push(part)
 		at = relation.to
 	}
 	const relations = [...at.relations.keys()].filter((one) => joined(at, one) !== undefined)
+	const next = parts[path.length] ?? ''
+	const isApart = at.relations.has(next) && joined(at, next) === undefined
 	return {
-		below: path.length === 0 ? '' : `below ${path.join('.')}, `,
+		below: `${isApart ? `${next} can only be included: ` : ''}${path.length === 0 ? '' : `below ${path.join('.')}, `}`,
 		names: [...reader.fieldsOf(at).keys(), ...relations.map((one) => one + suffix)],
 	}
 }

@@ -136,7 +136,21 @@ describe('crud/relations/overridden', (test) => {
 	})
 
 	test('filters and orders can not go through an overridden operation', async () => {
-		for (const query of ['author.name=Bob', 'sort=author.name', 'filter={"author":{"name":"Bob"}}'])
-			assert.is((await ask(`/all?${query}`)).status, 400, query)
+		const requests = [
+			[
+				'author.name=Bob',
+				/author.name is not a parameter of this list: author can only be included: it takes id, title$/,
+			],
+			[
+				'filter={"author":{"name":"Bob"}}',
+				/filter.author is not a field to filter by: author can only be included: use one of id, title$/,
+			],
+			['sort=author.name', /sort may only name id, title$/],
+		] as const
+		for (const [query, error] of requests) {
+			const { status, body } = await ask(`/all?${query}`)
+			assert.is(status, 400, query)
+			assert.match(body.error, error)
+		}
 	})
 })
