@@ -93,7 +93,6 @@ const FORWARDED = [
 ]
 
 class MetricsPage extends RestHandler {
-	override readonly wrap = false
 	private readonly write: (page: Exposition) => void
 
 	constructor(write: (page: Exposition) => void) {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import type { AccessRules } from '../exchange/action.ts'
 import type { MountFacts } from '../exchange/exchange.ts'
 import { type HandlerController, RestHandler } from '../handler/handler.ts'
+import { ERROR_BODY } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import { conditionsOf, etagOf, isWeaklyMatched } from '../reply/etag.ts'
 import { routerPrefix } from '../reply/link.ts'
@@ -48,7 +49,9 @@ interface ServedText {
 type ServeText = (prefix: string, own: MountFacts | undefined) => Promise<ServedText>
 
 class OpenApi extends RestHandler {
+	// Without the envelope, but for errors.
 	override readonly wrap = false
+	readonly [ERROR_BODY] = (body: object): object => ({ success: false, ...body })
 	override readonly access: AccessRules
 	override readonly docs = { get__default: { summary: 'This API, described in OpenAPI' } }
 	private readonly text: ServeText

@@ -298,8 +298,9 @@ describe('the page of metrics', (test) => {
 		const server = createServer({ blog: new Blog() }, QUIET)
 		assert.is((await server.inject({ method: 'HEAD', url: '/metrics' })).status, 200)
 		assert.is((await server.inject({ url: '/metrics/?a=1' })).status, 200)
-		const { status, headers } = await server.inject({ method: 'POST', url: '/metrics' })
+		const { status, headers, text } = await server.inject({ method: 'POST', url: '/metrics' })
 		assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS'])
+		assert.match(text(), '{"success":false,"error":"Method Not Allowed"')
 		assert.is((await server.inject({ url: '/metrics/more' })).status, 404)
 	})
 

@@ -44,6 +44,12 @@ describe('openapi.json', (test) => {
 		}
 	})
 
+	test('its errors have the envelope', async () => {
+		const { said } = asking({ blog: new Blog() }, { openapi: true })
+		assert.match(await said('POST /openapi.json'), /^405 {"success":false,"error":"Method Not Allowed"/)
+		assert.match(await said('/openapi.json/x'), /^404 {"success":false,"error":"Not Found"/)
+	})
+
 	test("has the API's title, version and description", async () => {
 		const license = { name: 'MIT', url: 'https://example.org/license' }
 		const openapi = { title: 'Blog', version: '2.1.0', description: 'All about *it*', license }
