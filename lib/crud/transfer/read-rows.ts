@@ -208,6 +208,8 @@ class CsvRows implements RowReader {
 			problems.push({ field: `${line}.${truncatedName(name)}`, code, message })
 			if (problems.length >= MAX_PROBLEMS) break
 		}
+		if (problems.length > 0 && names.length === 1 && names[0]?.includes(';') === true)
+			throw lineError(line, 'csv', 'must have the names of the columns, separated by commas, not semicolons')
 		if (problems.length > 0) throw invalid(problems)
 		return names.map((name) => [name, creatable.get(name)?.field] as const)
 	}

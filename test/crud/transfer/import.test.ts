@@ -125,6 +125,12 @@ describe('crud/transfer: imports', (test) => {
 		['too many cells', CSV, 'title\n\na,b', /^422 2\.title is required; 3 must have as many cells/],
 		['an unknown column', CSV, 'title,owner\na,b', /^422 1\.owner is not a field that can be written$/],
 		['a column twice', CSV, 'title,title\na,b', /^422 1\.title is the name of another column, too$/],
+		[
+			'semicolons',
+			CSV,
+			'title;body\na;b',
+			/^422 1 must have the names of the columns, separated by commas, not semicolons$/,
+		],
 		['no names', CSV, '', /^422 1 must have the names of the columns/],
 		['an open quote', CSV, 'title\n"a\nb\n', /^422 2 has a quote that is not closed$/],
 		['text behind a quote', CSV, 'title,body\n"a"b,c', /^422 2 has text behind a closing quote$/],
