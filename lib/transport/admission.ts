@@ -70,10 +70,15 @@ export class Vetting {
 	#isValidHost(host: string | undefined): boolean {
 		if (host === undefined || host === '') return false
 		if (host === this.#lastHost) return true
-		if (!HOST.test(host) || host.startsWith(':')) return false
+		if (!isHost(host)) return false
 		this.#lastHost = host
 		return true
 	}
+}
+
+/** Whether a text is a host's name or address, and perhaps a port. */
+export function isHost(text: string): boolean {
+	return text !== '' && HOST.test(text) && !text.startsWith(':')
 }
 
 export function otherVersion(): RestError {

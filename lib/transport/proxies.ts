@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { refusal } from '../base/options.ts'
 import type { Proxies } from '../exchange/app.ts'
 import type { Incoming } from '../request/incoming.ts'
+import { isHost } from './admission.ts'
 
 /**
  * Addresses and CIDR ranges of the proxies in front (`['10.0.0.0/8', '::1']`), or the number of proxies. Not `true`,
@@ -26,7 +27,11 @@ export function proxiesOf(trust: TrustProxy | undefined): Proxies {
 		},
 		forwarded:
 			trusts &&
-			((incoming, header) => (trusts(peerOf(incoming), 0) ? listOf(incoming, header).at(-1) : undefined)),
+			((incoming, header) => {
+				const value = trusts(peerOf(incoming), 0) ? listOf(incoming, header).at(-1) : undefined
+				// The proxy may pass on what the client has sent.
+				return header === 'x-forwarded-host' && !isHost(value ?? '') ? undefined : value
+			}),
 	}
 }
 

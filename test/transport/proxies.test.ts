@@ -145,6 +145,14 @@ describe('trustProxy', (test) => {
 		assert.is((answer.json() as { data: { protocol: string } }).data.protocol, 'http')
 	})
 
+	for (const forwarded of ['a b', 'a/b', 'user@b.example', ':80', 'b.example:http']) {
+		test(`the forwarded host ${forwarded} is ignored`, async () => {
+			const server = createServer({ '': Site }, { trustProxy: 1 })
+			const answer = await server.inject({ url: '/who', headers: { 'X-Forwarded-Host': forwarded } })
+			assert.is((answer.json() as { data: { host: string } }).data.host, 'localhost')
+		})
+	}
+
 	test('several lines of a header are read as one', () =>
 		listening({ '': Site }, { trustProxy: 2 }, async ({ port }) => {
 			const lines = [`X-Forwarded-For: ${SPOOFED}`, 'X-Forwarded-For: 1.1.1.1', 'X-Forwarded-For: 10.0.0.2']
