@@ -16,8 +16,8 @@ export function checkKey(key: unknown): asserts key is string {
  * The value itself must be one that JSON can represent. Within it `JSON.stringify` decides, as for a reply: members that
  * are `undefined` or functions are omitted, `NaN` becomes null, a Date its text.
  *
- * @throws TypeError naming the key, for `undefined`, a function, a symbol, a bigint, `NaN`, an infinity, and
- * for an object that is cyclic, nested too deeply or holds a bigint
+ * @throws TypeError naming the key, for `undefined`, a function, a symbol, a bigint, `NaN`, an infinity, a Map, a Set, a
+ * promise, and for an object that is cyclic, nested too deeply or holds a bigint
  */
 export function toText(key: string, value: unknown): string {
 	if (typeof value === 'number' && !Number.isFinite(value)) throw notJson(key, String(value))
@@ -28,7 +28,14 @@ export function toText(key: string, value: unknown): string {
 		throw notJson(key, describe(value), error)
 	}
 	if (text === undefined) throw notJson(key, describe(value))
+	if (text === '{}') refuseHidden(key, value)
 	return text
+}
+
+/** Refuses a Map, a Set, a promise and others whose content JSON doesn't see. */
+function refuseHidden(key: string, value: unknown): void {
+	const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+	if (tag !== 'Object') throw notJson(key, `an object (${tag})`)
 }
 
 /**

@@ -36,6 +36,8 @@ describe('cache entry: value', (test) => {
 		[new Date(0), '"1970-01-01T00:00:00.000Z"'],
 		[{ a: undefined, b: () => 1, c: Number.NaN }, '{"c":null}'],
 		[[undefined], '[null]'],
+		[{}, '{}'],
+		[Object.create(null), '{}'],
 	]
 	for (const [value, text] of kept) test(`is kept as ${text}`, () => assert.is(toText('k', value), text))
 
@@ -48,6 +50,10 @@ describe('cache entry: value', (test) => {
 		[1n, 'got a bigint (Do not know how to serialize a BigInt)'],
 		[{ a: 1n }, 'got an object (Do not know how to serialize a BigInt)'],
 		[circle, 'got an object (Converting circular structure to JSON)'],
+		[new Map([['a', 1]]), 'got an object (Map)'],
+		[new Set([1]), 'got an object (Set)'],
+		[Promise.resolve(1), 'got an object (Promise)'],
+		[/a/, 'got an object (RegExp)'],
 		[Number.NaN, 'got NaN'],
 		[Number.NEGATIVE_INFINITY, 'got -Infinity'],
 	]
