@@ -141,12 +141,15 @@ async function upsertAll(
 	records: readonly Upsertable[],
 ): Promise<readonly CrudRecord[]> {
 	const answers: CrudRecord[] = []
+	const { plan, audit } = view[FACTS]
 	let failed: { readonly index: number; readonly error: unknown } | undefined
+	let written: Values = {}
 	const each = async (within: CrudView) => {
-		const count = boundAnswers(view[FACTS].plan)
-		for (const [index, record] of inOrder(upserting.on, records)) {
+		const count = boundAnswers(plan)
+		for (const [index, { values, changes }] of inOrder(upserting.on, records)) {
 			try {
-				const answer = await upsertOne(within, upserting, record)
+				written = newRecord(plan, upserting.scope, values)
+				const answer = await upsertOne(within, upserting, written, changes)
 				// Not for a single record, which may be committed already.
 				answers[index] = upserting.isMany ? count(answer) : answer
 			} catch (error) {
@@ -156,12 +159,11 @@ async function upsertAll(
 		}
 	}
 	try {
-		const isAlone = !upserting.isMany && view[FACTS].audit === undefined
+		const isAlone = !upserting.isMany && audit === undefined
 		await (isAlone ? each(view) : together(view, each))
 	} catch (error) {
 		// Translated after the rollback, so that it can be looked up whether only a deleted record is in the way.
 		const own = failed?.error instanceof ModelError ? failed.error : error
-		const written = records[failed?.index ?? 0]?.values ?? {}
 		const failing = translateWriteErrors(view, 'create', () => Promise.reject(own), upserting.scope, written)
 		await failing.catch((one) => {
 			throw upserting.isMany && failed !== undefined ? placed(one, failed.index) : one
@@ -182,18 +184,18 @@ function inOrder(on: readonly CrudField[], records: readonly Upsertable[]): read
 async function upsertOne(
 	view: CrudView,
 	{ scope, on }: Upserting,
-	{ values, changes }: Upsertable,
+	values: Values,
+	changes: Changes,
 ): Promise<CrudRecord> {
 	const { plan, audit } = view[FACTS]
 	const model = await modelOf(view)
-	const all = newRecord(plan, scope, values)
 	refuseLeaving(changes, scope, plan)
 	const isEmpty = Object.keys(changes).length === 0
-	const before = audit === undefined ? undefined : await idOf(plan, on, all, scope)
+	const before = audit === undefined ? undefined : await idOf(plan, on, values, scope)
 	const run = async (into: Model): Promise<Upserted> => {
 		const done = await into.upsert?.(
 			{
-				values: all,
+				values,
 				on: on.map(({ field }) => field.name),
 				changes: isEmpty ? changes : touched(plan, changes),
 				where: scope.where,

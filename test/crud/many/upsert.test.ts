@@ -446,6 +446,34 @@ describe('an upsert that conflicts with a record that it does not find', (test) 
 	})
 })
 
+describe('an upsert that conflicts with a deleted record', (test) => {
+	test('says so where the scope sets one of the unique fields', async () => {
+		class Mine extends CrudHandler {
+			override scope() {
+				return { owner: 'ada' }
+			}
+		}
+		const model = new MemoryModel('thing', {
+			key: 'id',
+			fields: { id: 'integer', owner: 'text', code: 'text', gone: { type: 'timestamp', nullable: true } },
+			unique: [['owner', 'code']],
+		})
+		const { ask } = asking({
+			thing: new Mine(model, {
+				...{ visible: ['id', 'code'], creatable: ['code'], softDelete: 'gone' },
+				...{ allow: ['create', 'remove', 'restore', 'upsert'], upsertOn: [['owner', 'code']] },
+			}),
+		})
+		const body = { code: 'a' }
+		await ask('POST /thing', { body })
+		await ask('DELETE /thing/1')
+		for (const request of ['POST /thing', 'PUT /thing?on=owner,code']) {
+			const { error } = (await ask(request, { body })).json() as Problem
+			assert.is(error, 'code is taken by a deleted record', request)
+		}
+	})
+})
+
 describe('an upsert of records whose key the client gives', (test) => {
 	test('creates with the given key, and leaves an existing record its own, with a scope too', async () => {
 		class Positive extends CrudHandler {
