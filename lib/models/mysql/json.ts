@@ -119,9 +119,10 @@ function byType(column: Column, details: TypeDetails): Partial<ColumnSql> {
 		case 'decimal':
 			return decimals(details)
 		case 'date':
-		case 'time':
 		case 'uuid':
 			return { ...quoted, exact: asText }
+		case 'time':
+			return details.scale === 0 ? { ...quoted, exact: asText } : times
 		case 'timestamp':
 			return column.sqlType === 'timestamp' ? instants(details) : datetimes(details.scale)
 		case 'json':
@@ -144,6 +145,10 @@ const whole = (ref: string): Parts => [{ sql: ref }]
 const inQuotes = (sql: string): Parts => [{ text: '"' }, { sql }, { text: '"' }]
 
 const quoted = jsonAndCursor(inQuotes)
+
+/** Fractional digits without trailing zeros, as in PostgreSQL. */
+const timeText = (ref: string): string => `trim(trailing '.' from trim(trailing '0' from ${ref}))`
+const times: Partial<ColumnSql> = { ...jsonAndCursor((ref) => inQuotes(timeText(ref))), exact: timeText }
 
 /**
  * A TINYINT(1) may hold other numbers than 0 and 1. They are written as they are: as `true` they would be sorted and found
