@@ -103,7 +103,11 @@ function hasTextAffinity({ sqlType }: Column): boolean {
 /** A decimal column stores `12.50` as the real 12.5, so numbers get the declared scale; texts are exact already. */
 function decimalSql(name: string, storage: string | undefined): string {
 	const scale = storage?.startsWith(SCALE) === true ? Number(storage.slice(SCALE.length)) : 0
-	if (scale === 0) return textSql(name)
+	if (scale === 0) {
+		// The least double has its first digit at the 324th place. Input takes no exponents.
+		const plain = `rtrim(rtrim(printf('%.340f', ${name}), '0'), '.')`
+		return `case when typeof(${name}) = 'real' and ${name} glob '*e*' then ${plain} else ${textSql(name)} end`
+	}
 	return `case typeof(${name}) when 'real' then printf('%.${scale}f', ${name}) when 'integer' then ${name} || '.${'0'.repeat(scale)}' else ${name} end`
 }
 

@@ -243,6 +243,25 @@ for (const driver of suitesBy(sqliteDrivers)) {
 		)
 
 		on(
+			'create table t (id integer primary key, d numeric)',
+			'decimals without declared digits have no exponent, so that they can be written again',
+			async (database) => {
+				const model = await SqliteModel.open(database, 't')
+				for (const [given, shown] of [
+					['0.00000001', '0.00000001'],
+					['-0.0000001234567890123', '-0.0000001234567890123'],
+					['9223372036854775808', '9223372036854776000'],
+					['-100000000000000000000', '-100000000000000000000'],
+				] as const) {
+					const { id, json } = await model.create({ d: given }, selectionOf('d'))
+					assert.is(json, `{"d":"${shown}"}`)
+					await model.update(id, { d: shown }, selectionOf('d'), { where: undefined, version: undefined })
+					assert.is(await model.count({ op: 'eq', field: 'd', value: given }), 1, given)
+				}
+			},
+		)
+
+		on(
 			`create table t (id integer primary key, price decimal(10, 2));
 			insert into t (price) values (0.304), (0.301), (0.303), (0.302), (0.305), (0.301), (7), ('0.30000000000000004')`,
 			'a cursor has more digits of a decimal than were declared',
