@@ -2,6 +2,7 @@
  * Derives relations from foreign keys, and names them: `author_id` in `article` gives articles the relation `author`, and
  * authors `article`; a table whose key consists of two foreign keys is a junction table, for many to many.
  */
+import { missingInTies } from '../crud/relations/relations.ts'
 import { isSameFields, keyNames } from '../models/key.ts'
 import type { Model, Reference } from '../models/model.ts'
 
@@ -12,7 +13,7 @@ export interface TableRelation {
 	readonly many?: boolean
 	/** The junction table. */
 	readonly through?: string
-	/** Set if the junction table can be written, so that records can be tied and untied. */
+	/** Set if junction records need only their two keys, and can be written: then records can be tied and untied. */
 	readonly writable?: readonly 'tie'[]
 }
 
@@ -71,7 +72,9 @@ export function relationsOf(
 			!isSameFields([...first.fields, ...second.fields], keyNames(through))
 		)
 			continue
-		const ties = isWritable && !through.readOnly ? { writable: ['tie'] as const } : {}
+		const isTieable =
+			isWritable && !through.readOnly && missingInTies(through, keyNames(through)) === undefined
+		const ties = isTieable ? { writable: ['tie'] as const } : {}
 		for (const [one, { target }] of [
 			[first, second],
 			[second, first],

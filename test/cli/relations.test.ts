@@ -93,6 +93,24 @@ describe('relations of foreign keys', (test) => {
 		})
 	})
 
+	test('tie records only where the table between needs no more than its keys', async () => {
+		const [order, product] = [table('order'), table('product')]
+		for (const count of ['integer', reference] as const) {
+			const item = new MemoryModel('item', {
+				fields: { order_id: 'integer', product_id: 'integer', count },
+				key: ['order_id', 'product_id'],
+				references: [
+					{ field: 'order_id', model: order },
+					{ field: 'product_id', model: product },
+				],
+			})
+			const { plans } = await plansOf(new Map(Object.entries({ order, product, item })), true)
+			asking(handlersOf(plans))
+			const { relations } = plans.find(({ name }) => name === 'order') ?? {}
+			assert.equal(relations?.product?.writable, count === 'integer' ? undefined : ['tie'])
+		}
+	})
+
 	test('never have the name of a field, and those of several columns that of the table', async () => {
 		const room = new MemoryModel('room', {
 			fields: { house: 'integer', no: 'integer' },

@@ -45,8 +45,7 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 	if (!isMany && (given.limit ?? given.maxLimit) !== undefined)
 		throw new TypeError(`${place}: limit and maxLimit are for relations to many records, this one is to one`)
 	const [canTie, canCreate] = [given.writable.includes('tie'), given.writable.includes('create')]
-	if (canTie && through?.readOnly !== false)
-		throw new TypeError(`${place}: writable: tie is for many to many, through a model that can be written`)
+	if (canTie) checkTieable(place, found)
 	if (canCreate) checkCreatable(place, plan, to, found)
 	if (canTie && through !== undefined && (plan.sessionBy ?? to.sessionBy) !== undefined)
 		checkSession(place, through)
@@ -69,6 +68,27 @@ function resolved(place: string, plan: CrudPlan, name: string, given: ReadRelati
 	}
 	link.relation = relation
 	return relation
+}
+
+/** @throws TypeError unless junction records can be created, from nothing but the keys of the records that they tie */
+function checkTieable(place: string, { link: { through } }: Found): void {
+	const where = `${place}: writable: tie`
+	if (through?.model.readOnly !== false)
+		throw new TypeError(`${where} is for many to many, through a model that can be written`)
+	const { model, from, on } = through
+	const missing = missingInTies(model, [...from, ...on])
+	if (missing !== undefined)
+		throw new TypeError(
+			`${where}: no ${model.name} could be made without ${missing}: give its column a default`,
+		)
+}
+
+/** The name of a field that keeps junction records from being created with these fields alone. */
+export function missingInTies({ fields }: Model, given: readonly string[]): string | undefined {
+	return fields.find(
+		({ name, nullable, hasDefault, generated }) =>
+			!(nullable || hasDefault || generated || given.includes(name)),
+	)?.name
 }
 
 /** @throws TypeError unless records of both handlers can be created together */

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { CrudHandler, createServer, MemoryModel, type Model } from '../../../lib/index.ts'
 import { SqliteModel } from '../../../lib/models/sqlite/model.ts'
-import { asking } from '../../helpers/asking.ts'
+import { asking, messageOf } from '../../helpers/asking.ts'
 import { describe } from '../../helpers/describe.ts'
 import { Log } from '../../helpers/listening.ts'
 import { opened, sqliteDrivers } from '../../helpers/sqlite.ts'
@@ -82,6 +82,31 @@ describe('crud/relations/actions', (test) => {
 		database.exec(`with recursive n (i) as (select 1 union all select i + 1 from n where i < 2500)
 			insert into tie (article_id, tag_id) select 1, 1 from n`)
 		assert.equal([await untie(), await untie()], [204, 404])
+	})
+
+	test('tie is refused where the model between has a column that a tie can not fill', () => {
+		const [article, tag] = ['article', 'tag'].map(
+			(name) => new MemoryModel(name, { key: 'id', fields: { id: 'integer' } }),
+		) as [MemoryModel, MemoryModel] // of two names
+		const tags = new CrudHandler(tag, { visible: 'all' })
+		const mount = (note: 'text' | { type: 'text'; nullable?: boolean; default?: string }) => {
+			const through = new MemoryModel('tie', {
+				key: ['article_id', 'tag_id'],
+				fields: { article_id: 'integer', tag_id: 'integer', note },
+				references: [
+					{ field: 'article_id', model: article },
+					{ field: 'tag_id', model: tag },
+				],
+			})
+			const relations = { tags: { to: tags, through, writable: ['tie'] } } as const
+			createServer({ articles: new CrudHandler(article, { visible: 'all', relations }) })
+		}
+		assert.is(
+			messageOf(() => mount('text')),
+			'CrudHandler of article: relations.tags: writable: tie: no tie could be made without note: give its column a default',
+		)
+		mount({ type: 'text', nullable: true })
+		mount({ type: 'text', default: '' })
 	})
 
 	test('the other record may have a larger number than the foreign key to the first can hold', async () => {
