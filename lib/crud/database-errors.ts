@@ -1,7 +1,7 @@
 /**
- * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write, so that clients
- * can't find out about other fields. Called by `reads.ts`, `answers.ts` and `relations/attach.ts`; `databaseError` is for
- * methods with their own SQL, and for `transaction.ts`.
+ * Translates a model's errors to `RestError`s for clients. They name only fields that the client may write or see, so that
+ * clients can't find out about other fields. Called by `reads.ts`, `answers.ts` and `relations/attach.ts`; `databaseError` is
+ * for methods with their own SQL, and for `transaction.ts`.
  */
 import { RestError } from '../base/error.ts'
 import type { Bytes } from '../base/time.ts'
@@ -27,7 +27,7 @@ const RETRY_SECONDS: Readonly<Record<'busy' | 'unavailable' | 'outcome_unknown',
 /** The members of a plan that translating errors needs. */
 type ErrorPlan = Pick<
 	CrudPlan,
-	'owner' | 'fields' | 'keys' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
+	'owner' | 'fields' | 'keys' | 'visible' | 'creatable' | 'updatable' | 'databaseMessages' | 'maxPageBytes'
 >
 
 /** The values that a model was given to store, by the model's field names. */
@@ -105,7 +105,10 @@ export function restErrorOf(
 			)
 		default:
 			// An invalid value is 422 in a body, and 400 in a query.
-			if (!isQueried(plan, operation, message)) return unstorable(error, plan, writable, written, message)
+			if (!isQueried(plan, operation, message))
+				return (
+					unwritable(error, plan, operation, message) ?? unstorable(error, plan, writable, written, message)
+				)
 			return fields.length > 0 || hasValues(plan, operation, asked)
 				? new RestError('bad_request', 'A query value is not valid for its field', { cause: error })
 				: new Error(`${plan.owner}: a record can't be read: does a view compute one of its values?`, {
@@ -188,6 +191,20 @@ function withOtherFields(detail: Detail, _at: number, all: readonly Detail[]): D
 	const first = others.slice(0, -1).join(', ')
 	const listed = `${first === '' ? '' : `${first} and `}${others.at(-1)}`
 	return { ...detail, message: `${detail.message}, together with ${listed}` }
+}
+
+/** The error for a field that a new record needs, and that `fields()` shows this request without letting it write it. */
+function unwritable(
+	error: ModelError,
+	{ visible, creatable }: ErrorPlan,
+	operation: CrudOperation | undefined,
+	message: string | undefined,
+): RestError | undefined {
+	const isCreate = operation !== undefined && CREATE.has(operation)
+	if (error.kind !== 'not_null' || !isCreate || message !== undefined) return undefined
+	const shown = [...visible.values()].filter(({ name }) => !creatable.has(name))
+	const found = details(error.fields, shown, 'required', 'is required, but this request may not write it')
+	return found.length === 0 ? undefined : invalid(found, error)
 }
 
 function unstorable(
@@ -291,7 +308,7 @@ function modelErrorOf(error: unknown, model: Model): unknown {
 function planOf({ name }: Model): ErrorPlan {
 	const none = new Map()
 	return {
-		...{ owner: name, fields: none, keys: [], creatable: none, updatable: none },
+		...{ owner: name, fields: none, keys: [], visible: none, creatable: none, updatable: none },
 		...{ databaseMessages: none, maxPageBytes: MAX_PAGE_BYTES },
 	}
 }

@@ -24,7 +24,12 @@ export function badValue(place: string, problems: readonly Detail[]): RestError 
 
 /** A 400 for an unknown or hidden name. Both get the same message, so that clients can't discover hidden names. */
 export function unknownName(place: string, message: string, allowed: Iterable<string>): RestError {
-	return badQuery(place, 'unknown', `${message} ${[...allowed].join(', ') || 'nothing'}`)
+	const names = [...allowed].join(', ')
+	return badQuery(
+		place,
+		'unknown',
+		names === '' ? 'names nothing that can be used here' : `${message} ${names}`,
+	)
 }
 
 const WHOLE = /^(?:0|[1-9]\d*)$/

@@ -2,6 +2,7 @@ import pg from 'pg'
 import * as assert from 'uvu/assert'
 import { errorText } from '../../lib/base/error-text.ts'
 import {
+	type CrudFieldLimits,
 	CrudHandler,
 	type DatabaseMessages,
 	MemoryModel,
@@ -116,6 +117,31 @@ describe('crud/database-errors', (test) => {
 				await refusalOf(asked, request, { body: BODY }),
 				'409 title conflicts with another record, together with rating',
 			)
+	})
+
+	test('a required field that fields() keeps from being written is named if it is visible', async () => {
+		const posts = (limits: CrudFieldLimits) => {
+			class Posts extends CrudHandler {
+				override fields() {
+					return limits
+				}
+			}
+			const model = new MemoryModel('post', {
+				key: 'id',
+				fields: { id: 'integer', title: 'text', slug: 'text' },
+			})
+			return asking({
+				post: new Posts(model, { visible: 'all', updatable: ['title', 'slug'], allow: ['create'] }),
+			})
+		}
+		const body = { title: 'a', slug: 'thyme' }
+		const reply = await posts({ readOnly: ['slug'] }).ask('POST /post', { body })
+		const message = 'is required, but this request may not write it'
+		const { error, details } = reply.json() as { error: string; details: unknown }
+		assert.equal([reply.status, error], [422, `slug ${message}`])
+		assert.equal(details, [{ field: 'slug', code: 'required', message }])
+		const hidden = posts({ hidden: ['slug'] })
+		assert.is(await refusalOf(hidden, 'POST /post', { body: { title: 'a' } }), '422 A value cannot be stored')
 	})
 
 	test('a record that is restored conflicts by the fields that may be written', async () => {

@@ -217,7 +217,7 @@ describe('crud/list-query: order and fields', (test) => {
 	test('filterable and sortable restrict the fields where they are given', async () => {
 		const handler = new CrudHandler(articleModel(), { ...OPTIONS, filterable: ['state'], sortable: [] })
 		const narrow = articles(handler)
-		assert.is(await refusalOf(narrow, '/article?sort=title'), '400 sort may only name nothing')
+		assert.is(await refusalOf(narrow, '/article?sort=title'), '400 sort names nothing that can be used here')
 		assert.match(await refusalOf(narrow, '/article?title=x'), /^400 title is not a parameter of this list/)
 		assert.equal(await idsOf(narrow, '/article?state=draft'), [1, 2])
 	})

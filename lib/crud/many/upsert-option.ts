@@ -98,7 +98,9 @@ export function upsertOnOf(plan: CrudPlan, exchange: Exchange, scope: Scope): Up
 	const asked = given?.split(',') ?? []
 	const found = usable.find(({ names }) => isSameFields(names, asked))
 	if (found !== undefined) return found
-	const all = usable.map(({ names }) => names.join()).join(' or ') || 'nothing'
+	if (usable.length === 0)
+		throw badQuery('on', 'in', "can't be used here: this request may not write its fields")
+	const all = usable.map(({ names }) => names.join()).join(' or ')
 	const isMissing = given === undefined
 	throw badQuery('on', isMissing ? 'required' : 'in', `must be ${all}`)
 }

@@ -17,7 +17,7 @@ import { checkAsked } from '../asked.ts'
 import { create, givenId, list, readAnswer } from '../operations.ts'
 import type { CrudOperation } from '../options.ts'
 import type { Relation } from '../plan.ts'
-import { unknownName } from '../query-values.ts'
+import { badQuery } from '../query-values.ts'
 import { checkedId, modelId, modelToRead, resolveScope, translateModelErrors } from '../reads.ts'
 import { EVERYTHING } from '../scope.ts'
 import { inSession, sessionOf } from '../session.ts'
@@ -243,5 +243,5 @@ function sharedBy({ link, comparing }: Relation, own: readonly NonNullValue[]): 
 function refuseParameters(view: CrudView, exchange: Exchange): void {
 	const { ignoreQuery } = view[FACTS].plan
 	const unknown = Object.keys(exchange.query().last).find((name) => !ignoreQuery.has(name))
-	if (unknown !== undefined) throw unknownName(unknown, 'is not a parameter here: it takes', [])
+	if (unknown !== undefined) throw badQuery(unknown, 'unknown', 'is not a parameter here: it takes none')
 }
