@@ -43,7 +43,7 @@ type Reads = 'few' | 'many'
  * Writes a condition, in parentheses where precedence needs them. `alias` is the table's, empty for none. With `few`, links
  * are always followed from each record, by `exists`. `table` is given if a record may be tested many times.
  *
- * @throws TypeError for a field that the table doesn't have
+ * @throws TypeError for a field that the table doesn't have, and for an operator that there isn't
  */
 export function writeCondition(
 	sql: Sql,
@@ -95,6 +95,8 @@ function write(sql: Sql, condition: Condition, outer: Outer): void {
 		default: {
 			const { dialect } = sql
 			const { op, value, exact = false, ignoreCase = false, as } = condition
+			const operator = OPERATORS[op]
+			if (operator === undefined) throw new TypeError(`a condition has no operator ${String(op)}`)
 			const column = columnOf(columns, condition.field)
 			const isText = op === 'eq' && typeof value === 'string'
 			const referred =
@@ -115,7 +117,7 @@ function write(sql: Sql, condition: Condition, outer: Outer): void {
 			// The column can't hold this value: `ne` is always true, other comparisons are always false, and NULL stays
 			// unknown.
 			if (dialect.cantHold?.(column, value)) sql.add(`${name} ${op === 'ne' ? '=' : '<>'} ${name}`)
-			else sql.add(`${name} ${OPERATORS[op]} `).value(value, column)
+			else sql.add(`${name} ${operator} `).value(value, column)
 		}
 	}
 }

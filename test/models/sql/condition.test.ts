@@ -52,6 +52,15 @@ describe('writeCondition', (test) => {
 		assert.is(written(eq(1), '').text, '"n" = ?')
 	})
 
+	test('an unknown operator is refused before the database reads it', () => {
+		for (const op of ['equals', undefined])
+			assert.throws(
+				() => written({ op: op as 'eq', field: 'n', value: 1 }),
+				(error: unknown) =>
+					error instanceof TypeError && error.message === `a condition has no operator ${op}`,
+			)
+	})
+
 	const found: readonly [Condition, readonly number[]][] = [
 		[{ op: 'ne', field: 'n', value: 1 }, [2, 4]],
 		[{ op: 'not', term: eq(1) }, [2, 4]],
