@@ -55,7 +55,12 @@ export function answerClientError(
 		pending.cancel(errorOf(error))
 		return
 	}
-	endAfterEarlier(app, batcher, socket, errorOf(error))
+	// While an earlier request is being answered, the client would take an error written now for that request's answer.
+	const earlier = app.pipelines.pendingAnswer(socket)
+	const complete = pending ?? deferredOn(batcher, socket)
+	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, errorOf(error)))
+	else if (complete !== undefined) complete.isLast = true
+	else endWith(app, socket, errorOf(error))
 }
 
 /** Answers CONNECT, for which node passes a bare socket. */
@@ -68,25 +73,14 @@ export function answerConnect(
 	// node has removed its own listeners: without a listener, a reset would end the process.
 	socket.on('error', () => {})
 	const error = new RestError('not_implemented', 'CONNECT is not served')
-	endAfterEarlier(app, batcher, socket, error, new Exchange(app, incoming).id())
-}
-
-/**
- * Answers with an error, and ends the connection. While an earlier request is being answered, the client would take an error
- * written now for that request's answer.
- */
-function endAfterEarlier(
-	app: App,
-	batcher: TickBatcher<Exchange>,
-	socket: Socket,
-	error: RestError,
-	id?: string,
-): void {
-	const earlier = app.pipelines.pendingAnswer(socket)
-	const complete = pendingOn(app, socket) ?? deferredOn(batcher, socket)
-	if (earlier !== undefined) earlier.once('finish', () => endWith(app, socket, error, id))
-	else if (complete !== undefined) complete.isLast = true
-	else endWith(app, socket, error, id)
+	// A request of the same packet may begin in the next tick.
+	process.nextTick(() => {
+		const { pipelines } = app
+		const earlier = pendingOn(app, socket) ?? deferredOn(batcher, socket) ?? pipelines.pendingAnswer(socket)
+		if (earlier === undefined) endWith(app, socket, error, new Exchange(app, incoming).id())
+		// Its client would take the error for its answer, and without node's listeners the answer can't be finished.
+		else socket.destroy()
+	})
 }
 
 /** The newest pending request of a connection. */

@@ -27,8 +27,20 @@ class Site extends RestHandler {
 		}
 	}
 
+	async *get_endless() {
+		try {
+			for (;;) yield 'a'.repeat(10_000)
+		} finally {
+			this.calls.push('closed')
+		}
+	}
+
 	post_body() {
 		return this.body
+	}
+
+	async post_late() {
+		await new Promise((resolve) => setTimeout(resolve, 60_000).unref())
 	}
 
 	async post_stream() {
@@ -284,30 +296,44 @@ describe('client-error', (test) => {
 			statusesOf(port, `${requestText('POST /stream', ['Content-Length: 0'])}((((`, [200]),
 		))
 
-	for (const [what, bytes, status] of [
-		['a parse error', '((((', 400],
-		['a CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', 501],
-	] as const) {
-		test(`several pending responses are all sent before ${what}`, () =>
-			listening({ '': Site }, {}, async ({ port }) => {
-				const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
-				await statusesOf(port, `${a}${bytes}`, [200])
-				await statusesOf(port, `${a}${b}${bytes}`, [200, 200, status])
-				await statusesOf(port, `${a}${b}${now}${bytes}`, [200, 200, 200, status])
-				await statusesOf(port, `${now}${b}${bytes}`, [200, 200, status])
-			}))
+	test('several pending responses are all sent before the parse error', () =>
+		listening({ '': Site }, {}, async ({ port }) => {
+			const [a, b, now] = ['/soon/60', '/soon/20', '/now'].map((path) => requestText(`GET ${path}`))
+			await statusesOf(port, `${a}((((`, [200])
+			await statusesOf(port, `${a}${b}((((`, [200, 200, 400])
+			await statusesOf(port, `${a}${b}${now}((((`, [200, 200, 200, 400])
+			await statusesOf(port, `${now}${b}((((`, [200, 200, 400])
+		}))
 
-		test(`${what} does not break into an answer that is being streamed`, () =>
-			listening({ '': Site }, {}, ({ port }) =>
+	test('a parse error does not break into an answer that is being streamed', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('GET /slowly'))
+				await client.bytes(1)
+				await client.send('((((')
+				assert.equal((await client.response()).json(), { success: true, data: [0, 1, 2] })
+				assert.is((await client.response()).status, 400)
+				await client.closed(1_000)
+			}),
+		))
+
+	for (const first of [
+		...[requestText('GET /soon/60000'), requestText('GET /now') + requestText('GET /soon/60000')],
+		...[requestText('GET /endless'), requestText('POST /late', ['Content-Length: 2'], '{}')],
+	]) {
+		test(`a CONNECT is not taken for the answer of what is pending: ${JSON.stringify(first)}`, () => {
+			const site = new Site()
+			return listening({ '': site }, {}, ({ port, server }) =>
 				connected(port, async (client) => {
-					await client.send(requestText('GET /slowly'))
-					await client.bytes(1)
-					await client.send(bytes)
-					assert.equal((await client.response()).json(), { success: true, data: [0, 1, 2] })
-					assert.is((await client.response()).status, status)
-					await client.closed(1_000)
+					await client.send(`${first}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`)
+					await client.closed()
+					assert.not.match(client.unread.toString(), ' 501 ')
+					await until(async () => (await connections(server)) === 0, 'no connections')
+					if (first.includes('endless'))
+						await until(() => site.calls.includes('closed'), 'the end of the source')
 				}),
-			))
+			)
+		})
 	}
 
 	test('a broken body behind a pending answer is answered after it', () =>
