@@ -9,7 +9,7 @@ import type { Due } from '../base/deadlines.ts'
 import { RestError } from '../base/error.ts'
 import type { Method } from '../base/http.ts'
 import { logSafely } from '../base/logger.ts'
-import type { Milliseconds } from '../base/time.ts'
+import type { Bytes, Milliseconds } from '../base/time.ts'
 import { decodeQuery, type Fields } from '../request/body/form.ts'
 import { Body, type BodySource } from '../request/body.ts'
 import { type Incoming, traceOf } from '../request/incoming.ts'
@@ -150,6 +150,8 @@ export class Exchange implements Due, RequestSource, BodySource, RouteFacts {
 	/** Set when the rest of the request can't or must not be read. */
 	isUnreadable = false
 	connection: Closable | undefined = undefined
+	/** Records how many bytes of the answer's body are unsent, once it waits: see `UnsentAnswers.counter`. */
+	countUnsent: ((body: Bytes | undefined) => void) | undefined = undefined
 	/** Sends `100 Continue`, once, if the client waits for it. */
 	sendContinue: (() => void) | undefined = undefined
 	/** Set when the request is logged, traced, timed or counted. */

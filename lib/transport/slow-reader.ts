@@ -61,13 +61,14 @@ function unsentCounter(
 	const { app, incoming } = exchange
 	const channel = exchange.isHttp2 ? response.stream : incoming.socket
 	if (channel === undefined || channel === null) return undefined
-	return app.unsent.counter(channel, {
+	exchange.countUnsent ??= app.unsent.counter(channel, {
 		ip: () => exchange.ip(),
 		cutOff() {
 			exchange.log('warn', 'the answer was cut off: more than maxUnsentBytes were waiting to be read')
 			cutOffConnection(exchange, response)
 		},
 	})
+	return exchange.countUnsent
 }
 
 /**

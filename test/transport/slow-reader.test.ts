@@ -172,6 +172,14 @@ describe('slow readers', (test) => {
 			assert.equal(messages(), [CUT_OFF])
 		}))
 
+	test('and once, with their answers', () =>
+		bounded(3_000_000, async ({ crowd, messages }) => {
+			const client = await crowd.add(requestText('GET /after/100') + requestText('GET /now').repeat(450))
+			client.socket.resume()
+			for (let at = 0; at <= 450; at++) assert.is((await client.response()).status, 200)
+			assert.equal(messages(), [])
+		}))
+
 	test('streams count with what they have buffered, and their source is closed when they are cut off', () =>
 		bounded(50_000_000, async ({ crowd, site, messages }) => {
 			for (let at = 0; at < 3; at++) await crowd.add(requestText('GET /flood'))
