@@ -102,7 +102,7 @@ function serveHttp(service: Service, incoming: Incoming, response: Outgoing, awa
 		limitPending(exchange, response)
 		if (service.app.pipelines.isEnding(incoming.socket)) return
 	}
-	if (incoming.headers.upgrade !== undefined && incoming.socket !== null) {
+	if (isUpgrade(incoming) && incoming.socket !== null) {
 		// node's parser takes the rest of the packet for another protocol and drops it: where the next request begins is unknown.
 		exchange.isLast = true
 		service.app.pipelines.addPending(incoming.socket, response)
@@ -136,6 +136,11 @@ function serveDeferred(service: Service, exchange: Exchange, response: Outgoing)
 	} finally {
 		observers.counts?.endDeferred(isLast)
 	}
+}
+
+/** Whether node's parser takes a request for the last in HTTP/1.1. */
+function isUpgrade({ headers }: Incoming): boolean {
+	return headers.upgrade !== undefined && /\bupgrade\b/i.test(headers.connection ?? '')
 }
 
 /** Whether an earlier answer is unfinished, or was the last of the connection. */

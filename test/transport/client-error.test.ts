@@ -379,6 +379,14 @@ describe('client-error', (test) => {
 		})
 	}
 
+	test('a request with Upgrade that Connection does not name is not', () =>
+		listening({ '': Site }, {}, ({ port }) =>
+			connected(port, async (client) => {
+				await client.send(requestText('GET /now', ['Upgrade: h2c']) + requestText('GET /now'))
+				for (let at = 0; at < 2; at++) assert.is((await client.response()).status, 200)
+			}),
+		))
+
 	test('a broken body that nobody reads is not answered again, and ends the connection', () =>
 		listening({ '': Site }, {}, ({ port }) =>
 			connected(port, async (client) => {
