@@ -32,13 +32,14 @@ function stringify(value: unknown, path: string, at?: number): string | undefine
 		refuseLost(value, path, at)
 		throw error
 	}
-	// What JSON loses becomes {}, or the code and the other fields of a system's or a driver's error. Only such texts are checked.
-	if (text?.includes('{}') || (text?.includes('code":') && ERROR_CODE.test(text))) refuseLost(value, path, at)
+	// What JSON loses becomes {}, or the members of a system's or a driver's error. Only such texts are checked.
+	if (text?.includes('{}') || (text?.includes('code":') && ERROR_MEMBER.test(text)))
+		refuseLost(value, path, at)
 	return text
 }
 
-/** `ENOENT`, `ER_DUP_ENTRY`, `SQLITE_BUSY`, PostgreSQL's `23505`. */
-const ERROR_CODE = /code":"[A-Z\d_]{5,}"/
+/** Members of errors of the system, MariaDB (`errno`) and PostgreSQL (`routine`), and codes of Node, undici and SQLite. */
+const ERROR_MEMBER = /"(?:errno|routine)":|"code":"(?:ERR_|UND_ERR|SQLITE_)/
 
 /** Refuses an Error as a value: JSON would write the Error's own fields, but not its message. */
 export function refuseError(value: object, path: string): void {

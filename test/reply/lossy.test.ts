@@ -72,7 +72,12 @@ describe('reply: values JSON would lose', (test) => {
 		['a generator', [1].values(), 'an iterator'],
 		['an error', new Error('secret'), 'an Error'],
 		['an error of the system', systemError(), 'an Error'],
-		['an error of PostgreSQL', Object.assign(new Error(), { code: '23505', detail: 'secret' }), 'an Error'],
+		[
+			'an error of pg',
+			Object.assign(new Error(), { code: '23505', detail: 'secret', routine: 'x' }),
+			'an Error',
+		],
+		['an error of SQLite', Object.assign(new Error(), { code: 'SQLITE_BUSY' }), 'an Error'],
 		['a regular expression', /a/, 'a RegExp'],
 		['bytes without a view', new ArrayBuffer(1), 'an ArrayBuffer'],
 		['an object that has all in getters', new Money(), 'a Money'],
