@@ -11,7 +11,6 @@ import type { Exchange } from '../exchange/exchange.ts'
 import type { OwnAction } from '../handler/mount/methods.ts'
 import { exchangeOf } from '../handler/view.ts'
 import { recordUrl } from '../reply/link.ts'
-import { invalid } from '../validate/problem.ts'
 import type { Validator } from '../validate/validator.ts'
 import { hasEtag, pageAnswer, recordAnswer, stripped } from './answers.ts'
 import { crudShape } from './api-description.ts'
@@ -26,7 +25,6 @@ import { updateOf } from './many/upsert-option.ts'
 import type { CrudOperation } from './options.ts'
 import type { CrudPlan } from './plan.ts'
 import { createConditionally, isNotModified, requiredVersion } from './preconditions.ts'
-import { truncatedName } from './query-values.ts'
 import { checkedId, listRecords, modelId, readRecord, resolveScope, translateModelErrors } from './reads.ts'
 import { narrowed } from './relations/access.ts'
 import { NO_INCLUDE } from './relations/parse-include.ts'
@@ -37,7 +35,14 @@ import { IMPORT_LIMITS, importAll } from './transfer/import.ts'
 import { exportShape, importShape } from './transfer/shape.ts'
 import { Slots } from './transfer/slots.ts'
 import { beginState, type CrudFacts, type CrudView, FACTS, STATE, WITHIN } from './view.ts'
-import { BodyReader, checkedChanges, type WriteBody, type WriteKind, type WrittenValues } from './write.ts'
+import {
+	BodyReader,
+	checkedChanges,
+	refuseFiles,
+	type WriteBody,
+	type WriteKind,
+	type WrittenValues,
+} from './write.ts'
 
 const CHANGING: readonly RouteMethod[] = ['PATCH', 'POST']
 
@@ -268,15 +273,6 @@ async function changeById(
 		: changeWithinScope(view, id, scope))
 	// A deleted record has no ETag.
 	return operation === 'remove' ? stripped(view, answer) : recordAnswer(view, answer)
-}
-
-/** An override may store files; otherwise they would be lost without a word. @throws RestError `invalid` */
-function refuseFiles({ body }: Exchange): void {
-	const decoded = body.decoded()
-	const names = decoded.kind === 'multipart' ? Object.keys(decoded.files) : []
-	const message = 'is a file, which a record has no place for: send bytes as base64 text'
-	if (names.length > 0)
-		throw invalid(names.map((name) => ({ field: truncatedName(name), code: 'file', message })))
 }
 
 function bodyOf(

@@ -1,5 +1,6 @@
 /** Checks the bodies of writes, and converts them to values for the model. Called by `operations.ts`. */
 
+import type { Exchange } from '../exchange/exchange.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { type CheckContext, checkPlan } from '../validate/check.ts'
 import { invalid, invalidForm, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
@@ -45,6 +46,15 @@ export function checkedChanges({ fields, isRenamed }: CrudPlan, checked: Written
 		if (field !== undefined && value !== undefined) changes[field.field.name] = value
 	}
 	return changes
+}
+
+/** An override may store files; otherwise they would be lost without a word. @throws RestError `invalid` */
+export function refuseFiles({ body }: Exchange): void {
+	const decoded = body.decoded()
+	const names = decoded.kind === 'multipart' ? Object.keys(decoded.files) : []
+	const message = 'is a file, which a record has no place for: send bytes as base64 text'
+	if (names.length > 0)
+		throw invalid(names.map((name) => ({ field: truncatedName(name), code: 'file', message })))
 }
 
 /** Reads and checks bodies, by the columns and rules of one mounted handler. */

@@ -20,7 +20,7 @@ import { touched } from '../stamps.ts'
 import { together } from '../transaction.ts'
 import { givenChanges } from '../value-from-json.ts'
 import { type CrudView, FACTS } from '../view.ts'
-import { type BodyReader, checkedChanges, type WrittenValues } from '../write.ts'
+import { type BodyReader, checkedChanges, refuseFiles, type WrittenValues } from '../write.ts'
 import { boundAnswers, checkedEach, placed, refuseInclude, refuseTags } from './check-list.ts'
 import { type UpsertOn, upsertOnOf } from './upsert-option.ts'
 
@@ -49,6 +49,7 @@ export async function upsert(view: CrudView, bodies: BodyReader): Promise<unknow
 	beginRecordState(view, exchange, 'upsert')
 	const { plan, overridden } = view[FACTS]
 	refuseInclude(view)
+	if (!overridden.has('upsert')) refuseFiles(exchange)
 	refuseTags(exchange)
 	const scope = await scopeOf(view)
 	const on = upsertOnOf(plan, exchange, scope)

@@ -87,6 +87,14 @@ for (const name of await storesHere()) {
 			assert.is((await alone({ code: 'a', title: `z${'x'.repeat(89)}` })).status, 200)
 		})
 
+		test('a file is refused, as for other writes', async () => {
+			const file = 'Content-Disposition: form-data; name="note"; filename="a.txt"'
+			const body = `--b\r\nContent-Disposition: form-data; name="code"\r\n\r\na\r\n--b\r\n${file}\r\n\r\nx\r\n--b--\r\n`
+			const headers = { 'Content-Type': 'multipart/form-data; boundary=b' }
+			const { status, places } = await putting(new CrudHandler(model, OPTIONS))(body, headers)
+			assert.equal([status, places], [422, ['note file']])
+		})
+
 		test('a record is created, then changed', async () => {
 			const put = putting(new CrudHandler(model, OPTIONS))
 			const first = await put({ code: 'a', title: 'one', stock: 3 })
