@@ -53,14 +53,16 @@ const KINDS: Partial<Record<Field['type'], Kind>> = {
  * and bigints are texts in JSON, too: their column compares them with `min` and `max`, by all digits.
  */
 function fitted(rules: Plan, field: Field): Ruled {
-	const { kind, min, max, coerceTo, choices, schema, validator } = rules
+	const { kind, min, max, coerceTo, choices, checks, schema, validator } = rules
 	if (schema !== undefined || validator !== undefined) return { rules, field }
 	const isSized = min !== undefined || max !== undefined
 	const own = KINDS[field.type]
 	if (own !== undefined && coerceTo === undefined)
 		return { rules: { ...rules, kind: isSized ? own : kind, coerceTo: own }, field }
 	const isExact = field.type === 'decimal' || field.type === 'bigint'
-	if (!isExact || (kind !== undefined && kind !== 'number')) return { rules, field }
+	// A function beside 'number' is promised a number.
+	const isNumber = kind === 'number' && checks === undefined
+	if (!isExact || (kind !== undefined && !isNumber)) return { rules, field }
 	return {
 		rules: {
 			...{ ...rules, kind: undefined, min: undefined, max: undefined },

@@ -3,6 +3,7 @@
 import type { Exchange } from '../exchange/exchange.ts'
 import { type Changes, DEFAULT, type Field, type Value } from '../models/model.ts'
 import { type CheckContext, checkPlan } from '../validate/check.ts'
+import type { Plan } from '../validate/plan.ts'
 import { invalid, invalidForm, MAX_PROBLEMS, nest, note } from '../validate/problem.ts'
 import { collectResults, type SchemaResults, syncResults } from '../validate/standard-schema.ts'
 import type { Validator } from '../validate/validator.ts'
@@ -152,7 +153,7 @@ export class BodyReader {
 		// Forms send an empty text for an empty input.
 		const isEmpty =
 			context.coerce && sent === '' && !isExact && field.type !== 'text' && field.type !== 'other'
-		const given = isEmpty && field.nullable ? null : sent
+		const given = isEmpty ? unfilled(field, rules) : sent
 		// Null is allowed where the column allows it, unless a rule refuses it.
 		const isNull = given === null && field.nullable && rules?.schema === undefined && rules?.required !== true
 		const before = problems.length
@@ -160,6 +161,7 @@ export class BodyReader {
 		if (problems.length > before || context.results.isCollecting) return undefined
 		if (value === undefined) return absent(kind, field, problems)
 		if (value === null) return field.nullable ? null : note(problems, 'required', 'must not be null')
+		if (value === '' && isEmpty && field.nullable) return null
 		const isText = context.coerce && typeof value === 'string'
 		const stored = isText ? storedFromText(field, value, problems) : valueFromJson(field, value, problems)
 		// With a key that isn't a valid id, the record would have no URL.
@@ -167,6 +169,13 @@ export class BodyReader {
 		if (read === undefined || read(idText(value)) !== undefined) return stored
 		return note(problems, 'id', 'must be a valid id: not empty, neither . nor .., without control characters')
 	}
+}
+
+/** What an empty input of a form stands for: null, or nothing if there is a default or the column can't be null. */
+function unfilled({ nullable }: Field, rules: Plan | undefined): '' | null | undefined {
+	if (rules?.schema !== undefined || rules?.validator !== undefined) return ''
+	if (nullable && rules?.fallback === undefined) return null
+	return rules === undefined ? '' : undefined
 }
 
 function writableOf({ kind, plan }: WriteBody): FieldMap {

@@ -448,6 +448,36 @@ describe('crud/write: rules for numbers that may be texts', (test) => {
 		})
 	}
 
+	test('beside number, a function gets a number', async () => {
+		const price = { type: 'decimal', nullable: true } as const
+		const model = new MemoryModel('price', { key: 'id', fields: { id: 'integer', price } })
+		const asked = asking({
+			price: new CrudHandler(model, {
+				...{ visible: 'all', updatable: ['price'], allow: ['create'] },
+				rules: { price: ['number', (value: unknown) => value !== 0 || 'is 0'] },
+			}),
+		})
+		assert.match(await asked.said('POST /price', { body: 'price=0', headers: FORM }), '"error":"price: is 0"')
+		assert.match(await asked.said('POST /price', { body: { price: 'abc' } }), 'price must be a number')
+		assert.match(await asked.said('POST /price', { body: { price: 12.5 } }), '"price":"12.5"')
+	})
+
+	test('an empty input is null, or absent where there is a default or no null', async () => {
+		const own = { type: 'integer', default: 7 } as const
+		const model = new MemoryModel('stars', {
+			key: 'id',
+			fields: { id: 'integer', own, ruled: 'decimal', both: { ...own, nullable: true } },
+		})
+		const asked = asking({
+			stars: new CrudHandler(model, {
+				...{ visible: 'all', updatable: ['own', 'ruled', 'both'], allow: ['create'] },
+				rules: { own: ['integer'], ruled: ['number', { default: 5 }], both: [{ min: 1 }] },
+			}),
+		})
+		const body = 'own=&ruled=&both='
+		assert.match(await asked.said('POST /stars', { body, headers: FORM }), '"own":7,"ruled":"5","both":null')
+	})
+
 	test('others are stored as they are sent', async () => {
 		const body = { price: '100.000', cents: '-5', pieces: 2, rate: 5, paid: true }
 		const data = '"price":"100.000","cents":-5,"pieces":2,"rate":5,"paid":true}'
