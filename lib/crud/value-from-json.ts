@@ -31,7 +31,7 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 		case 'integer':
 			if (isWhole(given)) return withinBounds(field, given + 0, problems)
 			if (typeof given !== 'string') return wrongType(field, problems)
-			return note(problems, 'integer', `must be a whole number${boundsOf(field)}, not a text`)
+			return note(problems, 'integer', 'must be a whole number, not a text')
 		case 'bigint':
 			// + 0 turns -0 into 0: integers of databases have no -0.
 			if (isWhole(given)) return withinBounds(field, given + 0, problems)
@@ -46,10 +46,6 @@ export function valueFromJson(field: Field, given: unknown, problems: Detail[]):
 			return note(problems, 'decimal', 'must be a string: a JSON number has 15 digits at most')
 	}
 	return typeof given === 'string' ? storedFromText(field, given, problems) : wrongType(field, problems)
-}
-
-function boundsOf({ min, max }: Field): string {
-	return min === undefined || max === undefined ? '' : ` from ${min} to ${max}`
 }
 
 function isWhole(given: unknown): given is number {

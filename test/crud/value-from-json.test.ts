@@ -101,7 +101,7 @@ describe('crud/value-from-json', (test) => {
 
 	const texts: [Field, string][] = [
 		[field('integer'), 'must be a whole number, not a text'],
-		[field('integer', { min: 0, max: 255 }), 'must be a whole number from 0 to 255, not a text'],
+		[field('integer', { min: 0, max: 255 }), 'must be a whole number, not a text'],
 	]
 	for (const [of, message] of texts) {
 		test(`a text ${message}`, () => {
