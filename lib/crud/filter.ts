@@ -117,8 +117,9 @@ export function namesFor(
 	const relations = [...at.relations.keys()].filter((one) => joined(at, one) !== undefined)
 	const next = parts[path.length] ?? ''
 	const isApart = at.relations.has(next) && joined(at, next) === undefined
+	const apart = isApart ? `${next} can only be included: ` : ''
 	return {
-		below: `${isApart ? `${next} can only be included: ` : ''}${path.length === 0 ? '' : `below ${path.join('.')}, `}`,
+		below: path.length === 0 ? apart : `${apart}below ${path.join('.')}, `,
 		names: [...reader.fieldsOf(at).keys(), ...relations.map((one) => one + suffix)],
 	}
 }

@@ -30,11 +30,12 @@ export function compiledRules(
 	}
 	try {
 		const { fields: plans = [] } = planSpec(rules as Spec, validator) // planSpec checks all of it
-		const ruled = plans.map(({ name, plan }): [string, Ruled | undefined] => {
-			const column = fields.get(name)
-			return [name, column && fitted(plan, column.field)]
-		})
-		return new Map(ruled.filter((entry): entry is [string, Ruled] => entry[1] !== undefined))
+		return new Map(
+			plans.flatMap(({ name, plan }) => {
+				const column = fields.get(name)
+				return column === undefined ? [] : [[name, fitted(plan, column.field)] as const]
+			}),
+		)
 	} catch (cause) {
 		const reason = cause instanceof Error ? cause.message : String(cause)
 		throw new TypeError(`${owner}: rules: ${reason}`, { cause })
@@ -68,12 +69,15 @@ function fitted(rules: Plan, field: Field): Ruled {
 			...{ ...rules, kind: undefined, min: undefined, max: undefined },
 			coerceTo: choices === undefined ? undefined : coerceTo,
 		},
-		field: { ...field, min: tighter(field.min, min, 1), max: tighter(field.max, max, -1) },
+		field: { ...field, min: larger(field.min, min), max: smaller(field.max, max) },
 	}
 }
 
-/** The one of two bounds that allows less: the larger minimum, the smaller maximum. */
-function tighter(own: Field['min'], given: number | undefined, sign: 1 | -1): Field['min'] {
-	if (own === undefined || given === undefined) return own ?? given
-	return (sign === 1) === own > given ? own : given
+/** The larger of two bounds, or the one that there is. */
+function larger(a: Field['min'], b: Field['min']): Field['min'] {
+	return a === undefined || (b !== undefined && b > a) ? b : a
+}
+
+function smaller(a: Field['max'], b: Field['max']): Field['max'] {
+	return a === undefined || (b !== undefined && b < a) ? b : a
 }
